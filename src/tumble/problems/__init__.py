@@ -1,0 +1,45 @@
+"""Problems to measure with: those of the paper's §5 and App. E, and constrained classics with a budget.
+
+``get(name)`` returns a frozen `Problem`; ``names()`` lists what there is. In-model draws are numbered:
+``get("in-model:7")`` is the seventh pair of objective and constraint, ``get("in-model-free:7")`` the
+objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. `noisy` and `rescaled` wrap
+any problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from . import synthetic
+from ._problem import Evaluation, Problem
+from .inmodel import in_model
+
+__all__ = ["Evaluation", "Problem", "get", "in_model", "names"]
+
+_REGISTRY: dict[str, Callable[[], Problem]] = {
+    "hartmann6": partial(synthetic.hartmann, constrained=False),
+    "hartmann6-constrained": partial(synthetic.hartmann, constrained=True),
+    "michalewicz10": partial(synthetic.michalewicz, constrained=False),
+    "michalewicz10-constrained": partial(synthetic.michalewicz, constrained=True),
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names `get` knows, without the numbered in-model draws."""
+    return tuple(_REGISTRY)
+
+
+def get(name: str) -> Problem:
+    """Return the problem of that name; ``in-model:N`` and ``in-model-free:N`` are draws by number."""
+    if name in _REGISTRY:
+        return _REGISTRY[name]()
+    family, _, number = name.partition(":")
+    kind, _, n_points = family.partition("@")
+    if kind in ("in-model", "in-model-free") and number.isdigit() and (n_points.isdigit() or not n_points):
+        size = {"n_points": int(n_points)} if n_points else {}
+        return in_model(int(number), constrained=kind == "in-model", **size)
+    raise ValueError(
+        f"unknown problem {name!r}; choose one of {', '.join(_REGISTRY)}, "
+        "or in-model:N, in-model-free:N for the N-th in-model draw"
+    )

@@ -1,0 +1,282 @@
+"""One parameter and the coordinates of the unit cube that it owns: `Float`, `Int`, `Categorical`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tumble.errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+Choice: TypeAlias = str | int | float | bool | None
+
+LARGEST_INT = 2**53  # beyond it float64 can't tell neighbours apart
+
+
+@dataclass(frozen=True)
+class Float:
+    """A real number in [low, high], linear or logarithmic, or on the grid low, low + step, …"""
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        low, high = _finite(self.low, "low"), _finite(self.high, "high")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        _check_order(low, high)
+        if not math.isfinite(high - low):
+            raise InputError(
+                f"the range [{low:g}, {high:g}] is too wide for floating point: scale the parameter"
+            )
+        if self.log and low <= 0:
+            raise InputError(
+                f"a logarithmic parameter needs low > 0, but low is {low:g}: raise low or drop log"
+            )
+        if self.step is not None:
+            self._check_step(_finite(self.step, "step"))
+
+    def _check_step(self, step: float) -> None:
+        object.__setattr__(self, "step", step)
+        if self.log:
+            raise InputError("a parameter takes log or step, not both: drop one of them")
+        if not 0 < step <= self.high - self.low:
+            raise InputError(
+                f"step must lie in (0, high - low] = (0, {self.high - self.low:g}], but it is {step:g}: "
+                "with a larger step there is only one value to try"
+            )
+
+    @property
+    def width(self) -> int:
+        """How many coordinates of the unit cube it takes."""
+        return 1
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether every coordinate in [0, 1] is admissible."""
+        return self.step is None
+
+    @property
+    def _intervals(self) -> int:
+        assert self.step is not None
+        return math.floor((self.high - self.low) / self.step + 1e-8)
+
+    @property
+    def _log_span(self) -> float:
+        return math.log(self.high) - math.log(self.low)
+
+    def encode(self, value: object) -> Array:
+        """The coordinates, shape (1,), of a value; `InputError` where the value is not admissible."""
+        x = _finite(value, "value")
+        if not self.low <= x <= self.high:
+            raise InputError(f"expected a number in [{self.low:g}, {self.high:g}], but {x:g} came")
+        if self.step is not None:
+            k = (x - self.low) / self.step
+            if abs(k - round(k)) > 1e-6 or round(k) > self._intervals:
+                raise InputError(f"expected {self.low:g} plus a multiple of {self.step:g}, but {x:g} came")
+            return np.array([round(k) / self._intervals])
+        if self.log:
+            return np.array([(math.log(x) - math.log(self.low)) / self._log_span])
+        return np.array([(x - self.low) / (self.high - self.low)])
+
+    def decode(self, u: Array) -> float:
+        """The value, within [low, high], at the coordinates u (1,)."""
+        t = min(max(float(u[0]), 0.0), 1.0)
+        if self.step is not None:
+            k = round(t * self._intervals)
+            return min(float(Decimal(repr(self.low)) + k * Decimal(repr(self.step))), self.high)
+        if t in (0.0, 1.0):
+            return self.high if t else self.low
+        x = (
+            math.exp(math.log(self.low) + t * self._log_span)
+            if self.log
+            else self.low + t * (self.high - self.low)
+        )
+        return min(max(x, self.low), self.high)
+
+    def snap(self, u: Array) -> Array:
+        """The nearest admissible coordinates of u (M, 1)."""
+        clipped = np.clip(u, 0.0, 1.0)
+        return clipped if self.step is None else np.rint(clipped * self._intervals) / self._intervals
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"type": "float", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
+
+
+@dataclass(frozen=True)
+class Int:
+    """An integer among low, low + step, … <= high, spaced evenly or (step 1 only) by its logarithm."""
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            object.__setattr__(self, name, _integer(getattr(self, name), name))
+        _check_order(self.low, self.high)
+        if max(abs(self.low), abs(self.high)) > LARGEST_INT:
+            raise InputError(f"integers beyond ±2^53 can't be searched: use a Float instead of {self}")
+        if self.log and self.low < 1:
+            raise InputError(
+                f"a logarithmic integer needs low >= 1, but it is {self.low}: raise low or drop log"
+            )
+        if self.log and self.step != 1:
+            raise InputError(
+                f"a parameter takes log or step, not both, but step is {self.step}: drop one of them"
+            )
+        if not 1 <= self.step <= self.high - self.low:
+            raise InputError(
+                f"step must be an integer from 1 to high - low = {self.high - self.low}, but it is {self.step}: "
+                "with a larger step there is only one value to try"
+            )
+
+    @property
+    def width(self) -> int:
+        """How many coordinates of the unit cube it takes."""
+        return 1
+
+    @property
+    def is_continuous(self) -> bool:
+        """Never: integers are snapped."""
+        return False
+
+    @property
+    def _intervals(self) -> int:
+        return (self.high - self.low) // self.step
+
+    def encode(self, value: object) -> Array:
+        """The coordinates, shape (1,), of a value; `InputError` where the value is not admissible."""
+        v = _integer(value, "value")
+        if not self.low <= v <= self.high:
+            raise InputError(f"expected an integer from {self.low} to {self.high}, but {v} came")
+        if (v - self.low) % self.step:
+            raise InputError(f"expected {self.low} plus a multiple of {self.step}, but {v} came")
+        if self.log:
+            return self._log_unit(np.array([float(v)]))
+        return np.array([(v - self.low) // self.step / self._intervals])
+
+    def decode(self, u: Array) -> int:
+        """The integer at the coordinates u (1,)."""
+        t = np.clip(np.asarray(u, dtype=float), 0.0, 1.0)
+        if self.log:
+            return int(self._nearest(t)[0])
+        return self.low + round(float(t[0]) * self._intervals) * self.step
+
+    def snap(self, u: Array) -> Array:
+        """The nearest admissible coordinates of u (M, 1)."""
+        clipped = np.clip(u, 0.0, 1.0)
+        if self.log:
+            return self._log_unit(self._nearest(clipped))
+        return np.rint(clipped * self._intervals) / self._intervals
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"type": "int", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
+
+    def _log_unit(self, v: Array) -> Array:
+        unit: Array = np.log(v / self.low) / np.log(self.high / self.low)
+        return unit
+
+    def _nearest(self, u: Array) -> Array:
+        """The integers nearest to u in the logarithm: the border between n and n + 1 is sqrt(n(n + 1))."""
+        v = self.low * np.exp(u * np.log(self.high / self.low))
+        below, above = np.floor(v), np.ceil(v)
+        nearest: Array = np.clip(np.where(v * v < below * above, below, above), self.low, self.high)
+        return nearest
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of several choices without an order: strings, numbers, booleans or None."""
+
+    choices: tuple[Choice, ...]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.choices, str) or not isinstance(self.choices, Sequence):
+            raise InputError(f"choices must be a list of at least two values, but {self.choices!r} came")
+        object.__setattr__(self, "choices", tuple(self.choices))
+        for choice in self.choices:
+            if choice is not None and not isinstance(choice, (str, int, float)):
+                raise InputError(
+                    f"a choice must be a string, a number, a boolean or None, but {choice!r} came"
+                )
+        if len(self.choices) < 2:
+            raise InputError(
+                f"choices need at least two values, but {list(self.choices)!r} came: drop the parameter"
+            )
+        if len({_identity(choice) for choice in self.choices}) < len(self.choices):
+            raise InputError(f"choices must differ from each other, but {list(self.choices)!r} came")
+
+    @property
+    def width(self) -> int:
+        """How many coordinates of the unit cube it takes: 1 for two choices, else one for each."""
+        return 1 if len(self.choices) == 2 else len(self.choices)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Never: choices are snapped."""
+        return False
+
+    def encode(self, value: object) -> Array:
+        """The coordinates, shape (width,), of a choice; `InputError` where it is none of them."""
+        identities = [_identity(choice) for choice in self.choices]
+        if _identity(value) not in identities:
+            raise InputError(f"expected one of {list(self.choices)!r}, but {value!r} came")
+        k = identities.index(_identity(value))
+        return np.array([float(k)]) if self.width == 1 else np.eye(self.width)[k]
+
+    def decode(self, u: Array) -> Choice:
+        """The choice at the coordinates u (width,)."""
+        return self.choices[int(u[0] >= 0.5) if self.width == 1 else int(np.argmax(u))]
+
+    def snap(self, u: Array) -> Array:
+        """The nearest admissible coordinates of u (M, width): 0 or 1, or the largest coordinate's corner."""
+        return (u >= 0.5).astype(float) if self.width == 1 else np.eye(self.width)[np.argmax(u, axis=1)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"type": "categorical", "choices": list(self.choices)}
+
+
+Parameter: TypeAlias = Float | Int | Categorical
+
+
+def _finite(value: object, name: str) -> float:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
+        raise InputError(f"{name} must be a finite number, but {value!r} came")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _integer(value: object, name: str) -> int:
+    if not isinstance(value, bool):
+        if isinstance(value, (int, np.integer)):
+            return int(value)
+        if isinstance(value, (float, np.floating)) and float(value).is_integer():
+            return int(value)
+    raise InputError(f"{name} must be an integer, but {value!r} came")
+
+
+def _check_order(low: float, high: float) -> None:
+    if low == high:
+        raise InputError(f"low and high are both {low:g}: give it a range, or drop the parameter")
+    if low > high:
+        raise InputError(f"low must be below high, but low is {low:g} and high is {high:g}: swap them")
+
+
+def _identity(choice: object) -> tuple[str, object]:
+    """1, 1.0 and True are different choices; NaN is equal to itself."""
+    if isinstance(choice, np.generic):
+        choice = choice.item()
+    return type(choice).__name__, "nan" if choice != choice else choice

@@ -1,0 +1,198 @@
+"""Parameters ⇄ the unit cube: encode, decode, and snap to what can really be run.
+
+The search lives in ``[0, 1]^D``.  A :class:`Space` is an ordered set of named parameters, each of which owns
+a few coordinates of that cube:
+
+==========================  ===========  =================================================================
+parameter                   coordinates  admissible coordinates
+==========================  ===========  =================================================================
+``Float(low, high)``        1            all of [0, 1]; linear in the value, or in its logarithm
+``Float(..., step=s)``      1            k/(n-1), k = 0 … n-1, for the n values low, low + s, …
+``Int(low, high, step)``    1            k/(n-1); with ``log`` log(v/low)/log(high/low) for every integer v
+``Categorical``, 2 choices  1            0 or 1
+``Categorical``, n > 2      n            the n corners with a single 1 (one-hot)
+==========================  ===========  =================================================================
+
+``snap`` maps any point to the nearest admissible one, for many points at once.  The search calls it *before*
+it judges a candidate, so that φ, P(safe) and what is pending refer to the point that will be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tumble.errors import InputError
+from tumble.parameters import Array, Categorical, Choice, Float, Int, Parameter
+
+__all__ = ["Categorical", "Choice", "Float", "Int", "Parameter", "Snap", "Space"]
+
+Snap: TypeAlias = Callable[[Array], Array]
+_KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
+
+
+class Space:
+    """An ordered set of named parameters and its map to the unit cube.
+
+    Parameters
+    ----------
+    parameters
+        name -> `Float`, `Int` or `Categorical`; the order of the names is the order of the coordinates.
+    """
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        if not isinstance(parameters, Mapping) or not parameters:
+            raise InputError(
+                f"a space needs a dict of at least one parameter by name, but {parameters!r} came"
+            )
+        self._parameters = dict(parameters)
+        self._slices: dict[str, slice] = {}
+        self._dim = 0
+        for name, parameter in self._parameters.items():
+            if not isinstance(name, str) or not name:
+                raise InputError(f"a parameter's name must be a non-empty string, but {name!r} came")
+            if not isinstance(parameter, (Float, Int, Categorical)):
+                raise InputError(
+                    f"parameter {name!r} must be a Float, Int or Categorical, but {parameter!r} came"
+                )
+            self._slices[name] = slice(self._dim, self._dim + parameter.width)
+            self._dim += parameter.width
+
+    @classmethod
+    def from_bounds(cls, bounds: ArrayLike) -> Space:
+        """A box: bounds (D, 2) give the floats x0, x1, …"""
+        box = _box(bounds)
+        parameters: dict[str, Parameter] = {}
+        for j, (low, high) in enumerate(box):
+            with _about(f"bounds of dimension {j}"):
+                parameters[f"x{j}"] = Float(low, high)
+        return cls(parameters)
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """Name -> parameter, in order (a copy)."""
+        return dict(self._parameters)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(self._parameters)
+
+    @property
+    def dim(self) -> int:
+        """D, the number of coordinates of the unit cube."""
+        return self._dim
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether `snap` is the identity on the unit cube."""
+        return all(parameter.is_continuous for parameter in self._parameters.values())
+
+    def encode(self, params: Mapping[str, object] | Sequence[object] | Array) -> Array:
+        """The point (D,) of the unit cube for values by name, or for values in the order of the names."""
+        values = self._by_name(params)
+        u = np.empty(self._dim)
+        for name, parameter in self._parameters.items():
+            with _about(f"parameter {name!r}"):
+                u[self._slices[name]] = parameter.encode(values[name])
+        return u
+
+    def decode(self, u: ArrayLike) -> dict[str, Choice]:
+        """The admissible values by name nearest to u (D,)."""
+        point = np.asarray(u, dtype=float)
+        if point.shape != (self._dim,) or not np.isfinite(point).all():
+            raise InputError(f"expected {self._dim} finite coordinates of the unit cube, but {u!r} came")
+        return {name: p.decode(point[self._slices[name]]) for name, p in self._parameters.items()}
+
+    def snap(self, U: ArrayLike) -> Array:  # noqa: N803
+        """The nearest admissible points (M, D) to U (M, D); snapping again changes nothing."""
+        points = np.asarray(U, dtype=float)
+        if points.ndim != 2 or points.shape[1] != self._dim:
+            raise InputError(f"expected points of shape (M, {self._dim}), but {points.shape} came")
+        out = np.empty_like(points)
+        for name, parameter in self._parameters.items():
+            where = self._slices[name]
+            out[:, where] = parameter.snap(np.ascontiguousarray(points[:, where]))
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; `from_dict` gives the same space again."""
+        return {name: parameter.to_dict() for name, parameter in self._parameters.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Space:
+        """The space that `to_dict` described."""
+        if not isinstance(data, Mapping):
+            raise InputError(f"a space is described by a dict of parameters by name, but {data!r} came")
+        parameters: dict[str, Parameter] = {}
+        for name, description in data.items():
+            with _about(f"parameter {name!r}"):
+                parameters[name] = _parameter(description)
+        return cls(parameters)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where names, order and parameters are."""
+        return isinstance(other, Space) and list(self._parameters.items()) == list(other._parameters.items())
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(tuple(self._parameters.items()))
+
+    def __repr__(self) -> str:
+        """As it would be written."""
+        return f"Space({self._parameters!r})"
+
+    def _by_name(self, params: Mapping[str, object] | Sequence[object] | Array) -> dict[str, object]:
+        expected = ", ".join(self.names)
+        if isinstance(params, Mapping):
+            if set(params) != set(self.names):
+                came = ", ".join(map(str, params)) or "nothing"
+                raise InputError(f"expected a value for each of {expected}, but {came} came")
+            return dict(params)
+        if isinstance(params, str) or not isinstance(params, (Sequence, np.ndarray)):
+            raise InputError(f"expected values for {expected}, by name or in this order, but {params!r} came")
+        if len(params) != len(self.names):
+            raise InputError(f"expected {len(self.names)} values ({expected}), but {len(params)} came")
+        return dict(zip(self.names, params, strict=True))
+
+
+class _about:  # noqa: N801
+    """Says in an `InputError` raised inside which parameter it is about."""
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Name the subject."""
+        if isinstance(error, InputError):
+            raise InputError(f"{self.subject}: {error}") from None
+
+
+def _parameter(description: object) -> Parameter:
+    if not isinstance(description, Mapping) or description.get("type") not in _KINDS:
+        raise InputError(f'expected a dict with "type" one of {", ".join(_KINDS)}, but {description!r} came')
+    arguments = {key: value for key, value in description.items() if key != "type"}
+    try:
+        return _KINDS[description["type"]](**arguments)
+    except TypeError:
+        raise InputError(
+            f"unknown or missing keys in {dict(description)!r}: write it as to_dict does"
+        ) from None
+
+
+def _box(bounds: ArrayLike) -> Array:
+    try:
+        box = np.asarray(bounds, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds must be pairs of numbers (low, high), but {bounds!r} came") from None
+    if box.ndim != 2 or box.shape[1] != 2 or not len(box):
+        raise InputError(
+            f"expected bounds (low, high) for each dimension, shape (D, 2), but {box.shape} came"
+        )
+    return box

@@ -1,0 +1,259 @@
+"""Parameters to the unit cube and back."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tumble.errors import InputError
+from tumble.space import Categorical, Float, Int, Parameter, Space
+
+
+@st.composite
+def floats(draw: st.DrawFn) -> Parameter:
+    low = draw(st.floats(-1e6, 1e6))
+    high = low + draw(st.floats(1e-3, 1e6))
+    kind = draw(st.sampled_from(["linear", "log", "step"]))
+    if kind == "log":
+        low = draw(st.floats(1e-8, 1e3))
+        return Float(low, low * draw(st.floats(1.1, 1e8)), log=True)
+    return Float(low, high, step=(high - low) / draw(st.floats(1.0, 50.0)) if kind == "step" else None)
+
+
+@st.composite
+def ints(draw: st.DrawFn) -> Parameter:
+    if draw(st.booleans()):
+        low = draw(st.integers(1, 10**4))
+        return Int(low, low + draw(st.integers(1, 10**9)), log=True)
+    low, span = draw(st.integers(-(10**6), 10**6)), draw(st.integers(1, 10**6))
+    return Int(low, low + span, step=draw(st.integers(1, span)))
+
+
+CHOICES = st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3) | st.floats(-1, 1)
+categoricals = st.lists(CHOICES, min_size=2, max_size=5, unique_by=lambda c: (type(c), c)).map(
+    lambda choices: Categorical(tuple(choices))
+)
+parameters = floats() | ints() | categoricals
+spaces = st.lists(parameters, min_size=1, max_size=5).map(
+    lambda ps: Space({f"p{i}": p for i, p in enumerate(ps)})
+)
+
+
+@st.composite
+def spaces_and_points(draw: st.DrawFn) -> tuple[Space, np.ndarray]:
+    space = draw(spaces)
+    return space, draw(arrays(float, (draw(st.integers(1, 6)), space.dim), elements=st.floats(-0.5, 1.5)))
+
+
+@given(spaces_and_points())
+@settings(deadline=None)
+def test_snapping_stays_in_the_cube_and_twice_is_once(case: tuple[Space, np.ndarray]) -> None:
+    space, points = case
+    once = space.snap(points)
+    assert once.shape == points.shape
+    assert (once >= 0).all()
+    assert (once <= 1).all()
+    np.testing.assert_array_equal(space.snap(once), once)
+
+
+@given(spaces_and_points())
+@settings(deadline=None)
+def test_decoding_a_point_and_its_snapped_twin_gives_the_same_values(case: tuple[Space, np.ndarray]) -> None:
+    space, points = case
+    for raw, snapped in zip(points, space.snap(points), strict=True):
+        assert space.decode(raw) == space.decode(snapped)
+
+
+@given(spaces_and_points())
+@settings(deadline=None)
+def test_encoding_what_was_decoded_gives_the_snapped_point(case: tuple[Space, np.ndarray]) -> None:
+    space, points = case
+    for raw, snapped in zip(points, space.snap(points), strict=True):
+        np.testing.assert_allclose(space.encode(space.decode(raw)), snapped, atol=2e-7)
+
+
+@given(spaces_and_points())
+@settings(deadline=None)
+def test_decoded_values_are_admissible_and_of_the_right_type(case: tuple[Space, np.ndarray]) -> None:
+    space, points = case
+    for point in points:
+        for name, value in space.decode(point).items():
+            parameter = space.parameters[name]
+            if isinstance(parameter, Categorical):
+                assert any(value is c or value == c for c in parameter.choices)
+            else:
+                assert type(value) is (float if isinstance(parameter, Float) else int)
+                assert parameter.low <= value <= parameter.high
+
+
+@given(spaces)
+@settings(deadline=None)
+def test_a_space_survives_json(space: Space) -> None:
+    again = Space.from_dict(json.loads(json.dumps(space.to_dict())))
+    assert again == space
+    assert hash(again) == hash(space)
+    assert again.names == space.names
+
+
+@given(ints(), st.floats(0, 1))
+@settings(deadline=None)
+def test_no_integer_is_nearer_than_the_snapped_one(parameter: Int, u: float) -> None:
+    point = np.array([[u]])
+    distance = abs(parameter.snap(point)[0, 0] - u)
+    value = parameter.decode(point[0])
+    for other in (value - parameter.step, value + parameter.step):
+        if parameter.low <= other <= parameter.high:
+            assert distance <= abs(parameter.encode(other)[0] - u) + 1e-9
+
+
+def test_dimensions_follow_the_parameters() -> None:
+    space = Space(
+        {"a": Float(0, 1), "b": Int(1, 5), "c": Categorical(("x", "y")), "d": Categorical((1, 2, 3))}
+    )
+    assert space.dim == 1 + 1 + 1 + 3
+    assert space.names == ("a", "b", "c", "d")
+    assert not space.is_continuous
+    assert "Float" in repr(space)
+
+
+def test_a_box_is_continuous_and_linear() -> None:
+    space = Space.from_bounds([[0, 2], [-1, 1]])
+    assert space.is_continuous
+    assert space.decode([0.5, 0.25]) == {"x0": 1.0, "x1": -0.5}
+    np.testing.assert_allclose(space.encode([1.0, -0.5]), [0.5, 0.25])
+    points = np.random.default_rng(0).random((7, 2))
+    np.testing.assert_array_equal(space.snap(points), points)
+
+
+def test_the_ends_are_reached_exactly() -> None:
+    space = Space({"a": Float(0.1, 0.7), "b": Float(1e-5, 0.3, log=True), "c": Int(3, 1000, log=True)})
+    assert space.decode(np.zeros(3)) == {"a": 0.1, "b": 1e-5, "c": 3}
+    assert space.decode(np.ones(3)) == {"a": 0.7, "b": 0.3, "c": 1000}
+
+
+def test_log_parameters_are_even_in_the_logarithm() -> None:
+    space = Space({"rate": Float(1e-4, 1.0, log=True), "width": Int(1, 10000, log=True)})
+    assert space.decode([0.5, 0.5]) == {"rate": pytest.approx(1e-2), "width": 100}
+
+
+def test_steps_are_written_as_a_person_would() -> None:
+    space = Space({"a": Float(0.0, 1.0, step=0.1)})
+    assert [space.decode([u])["a"] for u in (0.1, 0.3, 0.7)] == [0.1, 0.3, 0.7]
+
+
+def test_the_last_step_does_not_pass_the_upper_bound() -> None:
+    space = Space({"a": Float(0.0, 1.0, step=0.3), "b": Int(0, 10, step=4)})
+    assert space.decode([1.0, 1.0]) == {"a": 0.9, "b": 8}
+
+
+def test_one_hot_snaps_to_the_largest_coordinate() -> None:
+    space = Space({"c": Categorical(("x", "y", "z"))})
+    np.testing.assert_array_equal(space.snap([[0.2, 0.9, 0.8]]), [[0, 1, 0]])
+    np.testing.assert_array_equal(space.snap([[0.5, 0.5, 0.5]]), [[1, 0, 0]])
+
+
+def test_true_one_and_one_point_zero_are_different_choices() -> None:
+    space = Space({"c": Categorical((1, 1.0, True))})
+    assert [int(np.argmax(space.encode({"c": c}))) for c in (1, 1.0, True)] == [0, 1, 2]
+
+
+def test_numpy_scalars_are_accepted_as_values() -> None:
+    space = Space({"a": Float(0, 1), "b": Int(0, 4), "c": Categorical(("x", "y"))})
+    values = {"a": np.float64(0.5), "b": np.int64(2), "c": np.str_("y")}
+    np.testing.assert_allclose(space.encode(values), [0.5, 0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Float(1.0, 0.0), "swap them"),
+        (lambda: Float(1.0, 1.0), "give it a range"),
+        (lambda: Float(math.nan, 1.0), "low must be a finite number, but nan came"),
+        (lambda: Float(0.0, math.inf), "high must be a finite number"),
+        (lambda: Float("0", 1.0), "low must be a finite number, but '0' came"),
+        (lambda: Float(-1e308, 1.7e308), "too wide"),
+        (lambda: Float(0.0, 1.0, log=True), "needs low > 0"),
+        (lambda: Float(0.1, 1.0, log=True, step=0.1), "log or step, not both"),
+        (lambda: Float(0.0, 1.0, step=0.0), "step must lie in"),
+        (lambda: Float(0.0, 1.0, step=2.0), "only one value to try"),
+        (lambda: Int(0, 3.5), "high must be an integer, but 3.5 came"),
+        (lambda: Int(True, 3), "low must be an integer, but True came"),
+        (lambda: Int(0, math.nan), "high must be an integer"),
+        (lambda: Int(4, 4), "give it a range"),
+        (lambda: Int(0, 4, log=True), "needs low >= 1"),
+        (lambda: Int(1, 4, log=True, step=2), "log or step, not both"),
+        (lambda: Int(1, 4, step=0), "step must be an integer from 1"),
+        (lambda: Int(1, 4, step=7), "only one value to try"),
+        (lambda: Int(0, 2**60), "use a Float"),
+        (lambda: Categorical(()), "at least two"),
+        (lambda: Categorical(("a",)), "drop the parameter"),
+        (lambda: Categorical("abc"), "must be a list"),
+        (lambda: Categorical(("a", "a")), "must differ"),
+        (lambda: Categorical((("a",), ("b",))), "a choice must be"),
+        (lambda: Space({}), "at least one parameter"),
+        (lambda: Space({"": Float(0, 1)}), "non-empty string"),
+        (lambda: Space({"a": (0, 1)}), "must be a Float, Int or Categorical"),
+        (lambda: Space.from_bounds([[1, 0]]), "bounds of dimension 0: low must be below high"),
+        (lambda: Space.from_bounds([0, 1]), "shape (D, 2)"),
+        (lambda: Space.from_bounds([]), "shape (D, 2)"),
+        (lambda: Space.from_bounds([["a", "b"]]), "must be pairs of numbers"),
+        (lambda: Space.from_dict([1]), "described by a dict"),
+        (lambda: Space.from_dict({"a": {"type": "complex"}}), "parameter 'a': expected a dict with"),
+        (lambda: Space.from_dict({"a": {"type": "int", "lo": 1}}), "unknown or missing keys"),
+    ],
+)
+def test_bad_parameters_say_what_is_wrong(make: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make()  # type: ignore[operator]
+    assert message in str(caught.value)
+
+
+MIXED = Space(
+    {"a": Float(0, 1), "b": Float(0, 1, step=0.25), "c": Int(0, 8, step=2), "d": Categorical(("x", "y", "z"))}
+)
+GOOD = {"a": 0.5, "b": 0.25, "c": 4, "d": "x"}
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        (GOOD | {"a": 1.5}, "parameter 'a': expected a number in [0, 1], but 1.5 came"),
+        (GOOD | {"a": math.nan}, "parameter 'a': value must be a finite number"),
+        (GOOD | {"a": "0.5"}, "value must be a finite number, but '0.5' came"),
+        (GOOD | {"b": 0.3}, "parameter 'b': expected 0 plus a multiple of 0.25, but 0.3 came"),
+        (GOOD | {"c": 3}, "parameter 'c': expected 0 plus a multiple of 2, but 3 came"),
+        (GOOD | {"c": 10}, "expected an integer from 0 to 8"),
+        (GOOD | {"c": 2.5}, "value must be an integer"),
+        (GOOD | {"d": "w"}, "expected one of ['x', 'y', 'z'], but 'w' came"),
+        ({"a": 0.5}, "expected a value for each of a, b, c, d, but a came"),
+        (GOOD | {"e": 1}, "expected a value for each of"),
+        ({}, "but nothing came"),
+        ([0.5, 0.25], "expected 4 values (a, b, c, d), but 2 came"),
+        ("abcd", "by name or in this order"),
+    ],
+)
+def test_bad_values_say_what_is_wrong(params: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        MIXED.encode(params)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
+def test_points_of_the_wrong_shape_are_refused() -> None:
+    with pytest.raises(InputError, match="finite coordinates"):
+        MIXED.decode([0.5])
+    with pytest.raises(InputError, match="finite coordinates"):
+        MIXED.decode([math.nan] * 6)
+    with pytest.raises(InputError, match="shape"):
+        MIXED.snap(np.zeros(6))
+
+
+def test_spaces_with_another_order_differ() -> None:
+    first, second = Float(0, 1), Int(0, 4)
+    assert Space({"a": first, "b": second}) != Space({"b": second, "a": first})
+    assert Space({"a": first}) != {"a": first}

@@ -1,0 +1,80 @@
+# tumble: `make run` shows it, `make test` proves it; `make help` lists the rest.
+# Everything is installed into .venv; a target installs again only when pyproject.toml has changed.
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV = .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+CODE = $(wildcard src tests experiments benchmarks docs)
+
+# What `make run` needs, and what `make test`, `make docs` and `make bench` need.
+RUN_READY = $(VENV)/.ready-run
+TEST_READY = $(VENV)/.ready-test
+
+.PHONY: help run test lint types unit docs bench format clean
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make run     set up .venv (no torch) and run the demonstration; pictures go to out/'
+	@echo 'make test    set up .venv with everything; lint, types, tests with coverage, strict docs'
+	@echo 'make lint    ruff: rules and format'
+	@echo 'make types   mypy'
+	@echo 'make unit    pytest with branch coverage'
+	@echo 'make format  let ruff rewrite what it can'
+	@echo 'make docs    build the manual into site/; a warning is an error'
+	@echo 'make bench   speed and quality beside the neighbours'
+	@echo 'make clean   remove .venv and everything that was built'
+	@echo
+	@echo 'Variables: PYTHON=python3.12 (any from 3.11), JOBS=2 (test processes)'
+
+run: $(RUN_READY)
+	$(BIN)/python -m tumble.demo
+
+# One BLAS thread a process: the processes share the cores, and timings compare.
+test unit bench: export OMP_NUM_THREADS = 1
+test unit bench: export OPENBLAS_NUM_THREADS = 1
+test unit bench: export MKL_NUM_THREADS = 1
+
+test: lint types unit $(if $(wildcard mkdocs.yml),docs)
+
+lint: $(TEST_READY)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+types: $(TEST_READY)
+	$(BIN)/mypy $(filter-out docs,$(CODE))
+
+unit: $(TEST_READY)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
+
+format: $(TEST_READY)
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+docs: $(TEST_READY)
+	$(BIN)/mkdocs build --strict
+
+bench: $(TEST_READY)
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.quality
+
+clean:
+	rm -rf $(VENV) out site dist build .coverage .coverage.* htmlcov
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[plots]'
+	@touch $@
+
+# torch first and alone, so that its build is chosen before anything else asks for it;
+# CONTRIBUTING.md says how to get the CPU build. What serves the tests serves the demonstration too.
+$(TEST_READY): pyproject.toml | $(BIN)/python
+	$(PIP) install torch==2.13.0
+	$(PIP) install --editable '.[plots,study,experiments,botorch,ax,docs,dev]'
+	@touch $(RUN_READY) $@

@@ -2,8 +2,8 @@
 
 ``get(name)`` returns a frozen `Problem`; ``names()`` lists what there is. In-model draws are numbered:
 ``get("in-model:7")`` is the seventh pair of objective and constraint, ``get("in-model-free:7")`` the
-objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. `noisy` and `rescaled` wrap
-any problem.
+objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. `noisy`, `rescaled`
+and `crashing` wrap any problem.
 """
 
 from __future__ import annotations
@@ -11,17 +11,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from . import synthetic
+from ..errors import InputError
+from . import classics, engineering, figure1, misspecified, synthetic
 from ._problem import Evaluation, Problem
 from .inmodel import in_model
+from .wrappers import crashing, noisy, rescaled
 
-__all__ = ["Evaluation", "Problem", "get", "in_model", "names"]
+__all__ = ["Evaluation", "Problem", "crashing", "get", "in_model", "names", "noisy", "rescaled"]
 
 _REGISTRY: dict[str, Callable[[], Problem]] = {
     "hartmann6": partial(synthetic.hartmann, constrained=False),
     "hartmann6-constrained": partial(synthetic.hartmann, constrained=True),
     "michalewicz10": partial(synthetic.michalewicz, constrained=False),
     "michalewicz10-constrained": partial(synthetic.michalewicz, constrained=True),
+    "figure1": figure1.figure1,
+    "gardner-cosine": classics.gardner_cosine,
+    "gardner-sine": classics.gardner_sine,
+    "branin-disk": classics.branin_disk,
+    "gramacy": classics.gramacy,
+    "pressure-vessel": engineering.pressure_vessel,
+    "tension-spring": engineering.tension_spring,
+    "welded-beam": engineering.welded_beam,
+    "speed-reducer": engineering.speed_reducer,
+    "cliff": misspecified.cliff,
+    "staircase": misspecified.staircase,
+    "chirp": misspecified.chirp,
+    "stalling": misspecified.stalling,
 }
 
 
@@ -39,7 +54,7 @@ def get(name: str) -> Problem:
     if kind in ("in-model", "in-model-free") and number.isdigit() and (n_points.isdigit() or not n_points):
         size = {"n_points": int(n_points)} if n_points else {}
         return in_model(int(number), constrained=kind == "in-model", **size)
-    raise ValueError(
+    raise InputError(
         f"unknown problem {name!r}; choose one of {', '.join(_REGISTRY)}, "
         "or in-model:N, in-model-free:N for the N-th in-model draw"
     )

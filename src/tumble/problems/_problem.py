@@ -42,7 +42,7 @@ class Problem:
     constraint_names: G names; empty without constraints.
     f_min: the smallest safe value, against which regret is counted.
     x_min: (D,) where it is attained; None where it is not known.
-    trials, failures: T and B; ``failures`` is None without constraints.
+    trials, failures: T and B; ``failures`` is None where nothing can fail.
     initial: (n, D) points told before the first trial, unbilled.
     parameter_names: D names.
     truth: the noise-free problem behind a noisy one.
@@ -74,7 +74,7 @@ class Problem:
             object.__setattr__(self, "parameter_names", tuple(f"x{i + 1}" for i in range(self.dimension)))
         assert self.bounds.shape == (self.dimension, 2)
         assert self.initial.shape[1] == self.dimension
-        assert (self.constraints is None) == (not self.constraint_names) == (self.failures is None)
+        assert (self.constraints is None) == (not self.constraint_names)
 
     @property
     def dimension(self) -> int:
@@ -92,7 +92,7 @@ class Problem:
         return tuple(self.evaluate(x) for x in self.initial)
 
     def evaluate(self, x: ArrayLike) -> Evaluation:
-        """Run one trial at x of shape (D,)."""
+        """Run one trial at x of shape (D,); raises `tumble.Failure` where the problem crashes."""
         point = np.asarray(x, dtype=np.float64)
         g = np.empty(0) if self.constraints is None else np.asarray(self.constraints(point), dtype=np.float64)
         return Evaluation(float(self.objective(point)), g)

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from ..errors import InputError
 from ._problem import Array, Problem, unit_cube
 
 DIMENSION = 3
@@ -38,7 +39,7 @@ def in_model(seed: int, *, constrained: bool = True, n_points: int = N_POINTS) -
     the cube, depends on the seed alone, and need not be safe.
     """
     if seed < 0:
-        raise ValueError(f"the seed of a draw is an integer >= 0, got {seed}")
+        raise InputError(f"the seed of a draw is an integer >= 0, got {seed}")
     weights = _block(seed // SEEDS_PER_BLOCK, n_points)[seed % SEEDS_PER_BLOCK]
     support = points(n_points)
     suffix = "" if n_points == N_POINTS else f"@{n_points}"

@@ -117,7 +117,7 @@ def michalewicz(*, constrained: bool) -> Problem:
             f_min=-0.5,
             x_min=MICHALEWICZ_X_MIN,
             initial=MICHALEWICZ_INITIAL,
-            note="Ten dimensions of narrow valleys; the constraint is below 0.01 in size on 78 % of the cube.",
+            note="Ten dimensions of narrow valleys; the constraint is smaller than 0.01 on 78 % of it.",
         ),
         constrained,
     )

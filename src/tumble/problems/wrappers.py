@@ -1,0 +1,71 @@
+"""The same problem under noise, in other units, or with failures that measure nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ..errors import Failure, InputError
+from ._problem import Array, Problem
+
+
+def rescaled(
+    problem: Problem, *, scale: float = 1.0, offset: float = 0.0, constraint_scale: float = 1.0
+) -> Problem:
+    """The objective as scale · f + offset and the constraints as constraint_scale · g (both scales > 0)."""
+    if not (scale > 0.0 and constraint_scale > 0.0):
+        raise InputError(f"scales must be positive, got scale={scale}, constraint_scale={constraint_scale}")
+    objective, constraints = problem.objective, problem.constraints
+    return dataclasses.replace(
+        problem,
+        name=f"{problem.name}*{scale:g}+{offset:g}",
+        objective=lambda x: scale * objective(x) + offset,
+        constraints=None if constraints is None else lambda x: constraint_scale * constraints(x),
+        f_min=scale * problem.f_min + offset,
+    )
+
+
+def noisy(problem: Problem, *, sd: float, constraint_sd: float = 0.0, seed: int = 0) -> Problem:
+    """Add normal noise to what is measured; ``truth`` keeps the problem itself, against which regret counts.
+
+    The noise is a stream: two evaluations of one point differ, and the same seed gives the same stream.
+    """
+    if sd < 0.0 or constraint_sd < 0.0:
+        raise InputError(f"standard deviations must be >= 0, got sd={sd}, constraint_sd={constraint_sd}")
+    rng = np.random.default_rng(seed)
+    objective, constraints = problem.objective, problem.constraints
+
+    def noisy_constraints(x: Array) -> Array:
+        assert constraints is not None
+        g = constraints(x)
+        return np.asarray(g + constraint_sd * rng.standard_normal(g.shape))
+
+    return dataclasses.replace(
+        problem,
+        name=f"{problem.name}~{sd:g}",
+        objective=lambda x: objective(x) + sd * float(rng.standard_normal()),
+        constraints=None if constraints is None else noisy_constraints,
+        truth=problem,
+    )
+
+
+def crashing(problem: Problem) -> Problem:
+    """A trial that violates a constraint raises `tumble.Failure` and measures nothing."""
+    constraints, objective, names = problem.constraints, problem.objective, problem.constraint_names
+    if constraints is None:
+        raise InputError(f"{problem.name} has no constraint to crash on; take a constrained problem")
+
+    def crash_or_measure(x: Array) -> float:
+        violated = np.flatnonzero(constraints(x) > 0.0)
+        if violated.size:
+            raise Failure(f"crashed: {names[violated[0]]}")
+        return objective(x)
+
+    return dataclasses.replace(
+        problem,
+        name=f"{problem.name}!",
+        objective=crash_or_measure,
+        constraints=None,
+        constraint_names=(),
+    )

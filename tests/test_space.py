@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,48 +170,54 @@ def test_numpy_scalars_are_accepted_as_values() -> None:
     np.testing.assert_allclose(space.encode(values), [0.5, 0.5, 1.0])
 
 
+F: Any = Float
+N: Any = Int
+C: Any = Categorical
+S: Any = Space  # what a user may pass, whatever the types say
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Float(1.0, 0.0), "swap them"),
-        (lambda: Float(1.0, 1.0), "give it a range"),
-        (lambda: Float(math.nan, 1.0), "low must be a finite number, but nan came"),
-        (lambda: Float(0.0, math.inf), "high must be a finite number"),
-        (lambda: Float("0", 1.0), "low must be a finite number, but '0' came"),
-        (lambda: Float(-1e308, 1.7e308), "too wide"),
-        (lambda: Float(0.0, 1.0, log=True), "needs low > 0"),
-        (lambda: Float(0.1, 1.0, log=True, step=0.1), "log or step, not both"),
-        (lambda: Float(0.0, 1.0, step=0.0), "step must lie in"),
-        (lambda: Float(0.0, 1.0, step=2.0), "only one value to try"),
-        (lambda: Int(0, 3.5), "high must be an integer, but 3.5 came"),
-        (lambda: Int(True, 3), "low must be an integer, but True came"),
-        (lambda: Int(0, math.nan), "high must be an integer"),
-        (lambda: Int(4, 4), "give it a range"),
-        (lambda: Int(0, 4, log=True), "needs low >= 1"),
-        (lambda: Int(1, 4, log=True, step=2), "log or step, not both"),
-        (lambda: Int(1, 4, step=0), "step must be an integer from 1"),
-        (lambda: Int(1, 4, step=7), "only one value to try"),
-        (lambda: Int(0, 2**60), "use a Float"),
-        (lambda: Categorical(()), "at least two"),
-        (lambda: Categorical(("a",)), "drop the parameter"),
-        (lambda: Categorical("abc"), "must be a list"),
-        (lambda: Categorical(("a", "a")), "must differ"),
-        (lambda: Categorical((("a",), ("b",))), "a choice must be"),
-        (lambda: Space({}), "at least one parameter"),
-        (lambda: Space({"": Float(0, 1)}), "non-empty string"),
-        (lambda: Space({"a": (0, 1)}), "must be a Float, Int or Categorical"),
-        (lambda: Space.from_bounds([[1, 0]]), "bounds of dimension 0: low must be below high"),
-        (lambda: Space.from_bounds([0, 1]), "shape (D, 2)"),
-        (lambda: Space.from_bounds([]), "shape (D, 2)"),
-        (lambda: Space.from_bounds([["a", "b"]]), "must be pairs of numbers"),
-        (lambda: Space.from_dict([1]), "described by a dict"),
-        (lambda: Space.from_dict({"a": {"type": "complex"}}), "parameter 'a': expected a dict with"),
-        (lambda: Space.from_dict({"a": {"type": "int", "lo": 1}}), "unknown or missing keys"),
+        (lambda: F(1.0, 0.0), "swap them"),
+        (lambda: F(1.0, 1.0), "give it a range"),
+        (lambda: F(math.nan, 1.0), "low must be a finite number, but nan came"),
+        (lambda: F(0.0, math.inf), "high must be a finite number"),
+        (lambda: F("0", 1.0), "low must be a finite number, but '0' came"),
+        (lambda: F(-1e308, 1.7e308), "too wide"),
+        (lambda: F(0.0, 1.0, log=True), "needs low > 0"),
+        (lambda: F(0.1, 1.0, log=True, step=0.1), "log or step, not both"),
+        (lambda: F(0.0, 1.0, step=0.0), "step must lie in"),
+        (lambda: F(0.0, 1.0, step=2.0), "only one value to try"),
+        (lambda: N(0, 3.5), "high must be an integer, but 3.5 came"),
+        (lambda: N(True, 3), "low must be an integer, but True came"),
+        (lambda: N(0, math.nan), "high must be an integer"),
+        (lambda: N(4, 4), "give it a range"),
+        (lambda: N(0, 4, log=True), "needs low >= 1"),
+        (lambda: N(1, 4, log=True, step=2), "log or step, not both"),
+        (lambda: N(1, 4, step=0), "step must be an integer from 1"),
+        (lambda: N(1, 4, step=7), "only one value to try"),
+        (lambda: N(0, 2**60), "use a Float"),
+        (lambda: C(()), "at least two"),
+        (lambda: C(("a",)), "drop the parameter"),
+        (lambda: C("abc"), "must be a list"),
+        (lambda: C(("a", "a")), "must differ"),
+        (lambda: C((("a",), ("b",))), "a choice must be"),
+        (lambda: S({}), "at least one parameter"),
+        (lambda: S({"": F(0, 1)}), "non-empty string"),
+        (lambda: S({"a": (0, 1)}), "must be a Float, Int or Categorical"),
+        (lambda: S.from_bounds([[1, 0]]), "bounds of dimension 0: low must be below high"),
+        (lambda: S.from_bounds([0, 1]), "shape (D, 2)"),
+        (lambda: S.from_bounds([]), "shape (D, 2)"),
+        (lambda: S.from_bounds([["a", "b"]]), "must be pairs of numbers"),
+        (lambda: S.from_dict([1]), "described by a dict"),
+        (lambda: S.from_dict({"a": {"type": "complex"}}), "parameter 'a': expected a dict with"),
+        (lambda: S.from_dict({"a": {"type": "int", "lo": 1}}), "unknown or missing keys"),
     ],
 )
-def test_bad_parameters_say_what_is_wrong(make: object, message: str) -> None:
+def test_bad_parameters_say_what_is_wrong(make: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        make()  # type: ignore[operator]
+        make()
     assert message in str(caught.value)
 
 
@@ -238,9 +245,9 @@ GOOD = {"a": 0.5, "b": 0.25, "c": 4, "d": "x"}
         ("abcd", "by name or in this order"),
     ],
 )
-def test_bad_values_say_what_is_wrong(params: object, message: str) -> None:
+def test_bad_values_say_what_is_wrong(params: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        MIXED.encode(params)  # type: ignore[arg-type]
+        MIXED.encode(params)
     assert message in str(caught.value)
 
 

@@ -137,7 +137,7 @@ class Int:
             )
         if not 1 <= self.step <= self.high - self.low:
             raise InputError(
-                f"step must be an integer from 1 to high - low = {self.high - self.low}, but it is {self.step}: "
+                f"step must be an integer from 1 to {self.high - self.low} = high - low, but is {self.step}: "
                 "with a larger step there is only one value to try"
             )
 
@@ -203,7 +203,8 @@ class Categorical:
     choices: tuple[Choice, ...]
 
     def __post_init__(self) -> None:
-        if isinstance(self.choices, str) or not isinstance(self.choices, Sequence):
+        given: object = self.choices
+        if isinstance(given, str) or not isinstance(given, Sequence):
             raise InputError(f"choices must be a list of at least two values, but {self.choices!r} came")
         object.__setattr__(self, "choices", tuple(self.choices))
         for choice in self.choices:

@@ -44,7 +44,8 @@ class Space:
     """
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
-        if not isinstance(parameters, Mapping) or not parameters:
+        given: object = parameters
+        if not isinstance(given, Mapping) or not given:
             raise InputError(
                 f"a space needs a dict of at least one parameter by name, but {parameters!r} came"
             )
@@ -52,7 +53,7 @@ class Space:
         self._slices: dict[str, slice] = {}
         self._dim = 0
         for name, parameter in self._parameters.items():
-            if not isinstance(name, str) or not name:
+            if not _is_name(name):
                 raise InputError(f"a parameter's name must be a non-empty string, but {name!r} came")
             if not isinstance(parameter, (Float, Int, Categorical)):
                 raise InputError(
@@ -107,7 +108,7 @@ class Space:
             raise InputError(f"expected {self._dim} finite coordinates of the unit cube, but {u!r} came")
         return {name: p.decode(point[self._slices[name]]) for name, p in self._parameters.items()}
 
-    def snap(self, U: ArrayLike) -> Array:  # noqa: N803
+    def snap(self, U: ArrayLike) -> Array:
         """The nearest admissible points (M, D) to U (M, D); snapping again changes nothing."""
         points = np.asarray(U, dtype=float)
         if points.ndim != 2 or points.shape[1] != self._dim:
@@ -172,6 +173,10 @@ class _about:  # noqa: N801
         """Name the subject."""
         if isinstance(error, InputError):
             raise InputError(f"{self.subject}: {error}") from None
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name)
 
 
 def _parameter(description: object) -> Parameter:

@@ -1,0 +1,361 @@
+"""The study file: what may stand in it, and one clear message for everything that may not.
+
+`load` reads a TOML file into a frozen :class:`StudyConfig` or raises :class:`StudyFileError`, whose message
+names the file, the key and the remedy.  Reading writes nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+from pydantic_core import ErrorDetails
+
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Choice, Float, Int, Parameter
+from tumble.space import Space
+
+PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+DRIVERS = ("sqlite", "postgresql", "mysql")
+
+Number = StrictFloat  # takes 600 as well as 600.0, but neither "600" nor true
+
+
+class StudyFileError(InputError):
+    """A study file that can't be used: which file, which key, what to write instead."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A constraint of the file, ``torque = "<= 12"``, as g <= 0."""
+
+    name: str
+    sense: Literal["<=", ">="]
+    bound: float
+
+    def excess(self, result: float) -> float:
+        """g: by how much a result breaks the limit; at most 0 where it keeps it."""
+        return result - self.bound if self.sense == "<=" else self.bound - result
+
+    def __str__(self) -> str:
+        """As in the file."""
+        return f"{self.name} {self.sense} {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """A study file that was read and found good."""
+
+    path: Path
+    name: str
+    objective: str
+    maximize: bool
+    trials: int
+    failures: int | None
+    on_exhausted: Literal["safe", "stop"]
+    storage: str
+    command: tuple[str, ...] | None
+    timeout: float | None
+    transient_exit_codes: frozenset[int]
+    retries: int
+    seed: int
+    method: str | None
+    settings: str
+    space: Space
+    limits: tuple[Limit, ...]
+    start: dict[str, Choice] | None
+
+    def excesses(self, results: dict[str, float]) -> dict[str, float]:
+        """g by name for every limited result that was measured."""
+        return {
+            limit.name: limit.excess(results[limit.name]) for limit in self.limits if limit.name in results
+        }
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _ParameterTable(_Table):
+    type: Literal["float", "int", "categorical"] | None = None
+    low: Number | None = None
+    high: Number | None = None
+    log: StrictBool = False
+    step: Number | None = None
+    choices: list[StrictStr | StrictBool | StrictInt | StrictFloat] | None = None
+
+
+class _File(_Table):
+    name: Annotated[StrictStr, Field(min_length=1, max_length=200)]
+    objective: StrictStr
+    maximize: StrictBool = False
+    trials: Annotated[StrictInt, Field(ge=1)]
+    failures: Annotated[StrictInt, Field(ge=0)] | None = None
+    on_exhausted: Literal["safe", "stop"] = "safe"
+    storage: StrictStr | None = None
+    command: Annotated[list[StrictStr], Field(min_length=1)] | None = None
+    timeout: Annotated[Number, Field(gt=0)] | None = None
+    transient_exit_codes: list[Annotated[StrictInt, Field(ge=1, le=255)]] = []
+    retries: Annotated[StrictInt, Field(ge=0)] = 3
+    seed: Annotated[StrictInt, Field(ge=0)] = 0
+    method: StrictStr | None = None
+    settings: Literal["default", "paper"] = "default"
+    parameters: Annotated[dict[str, _ParameterTable], Field(min_length=1)]
+    constraints: dict[str, StrictStr] = {}
+    start: dict[str, StrictStr | StrictBool | StrictInt | StrictFloat] | None = None
+
+
+def load(path: str | Path) -> StudyConfig:
+    """The study that the TOML file at `path` describes; `StudyFileError` where it describes none."""
+    file = Path(path)
+    table = _read(file)
+    try:
+        raw = _File.model_validate(table)
+    except ValidationError as error:
+        raise StudyFileError(_explain(file, error.errors()[0], table)) from None
+    parameters = {key: _parameter(file, key, value) for key, value in raw.parameters.items()}
+    space = Space(parameters)
+    config = StudyConfig(
+        path=file,
+        name=raw.name,
+        objective=raw.objective,
+        maximize=raw.maximize,
+        trials=raw.trials,
+        failures=raw.failures,
+        on_exhausted=raw.on_exhausted,
+        storage=_storage(file, raw.storage),
+        command=None if raw.command is None else tuple(raw.command),
+        timeout=None if raw.timeout is None else float(raw.timeout),
+        transient_exit_codes=frozenset(raw.transient_exit_codes),
+        retries=raw.retries,
+        seed=raw.seed,
+        method=raw.method,
+        settings=raw.settings,
+        space=space,
+        limits=tuple(_limit(file, key, text) for key, text in raw.constraints.items()),
+        start=_start(file, space, raw.start),
+    )
+    _check_names(config)
+    _check_budget(config)
+    _check_command(config)
+    return config
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_bytes().decode())
+    except FileNotFoundError:
+        raise StudyFileError(f"{file}: there is no such file; write one with: tumble init {file}") from None
+    except UnicodeDecodeError:
+        raise StudyFileError(f"{file}: not a text file in UTF-8; save it as plain text") from None
+    except OSError as error:
+        raise StudyFileError(
+            f"{file}: can't be read ({error.strerror}); check the path and its rights"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise StudyFileError(f"{file}: not valid TOML: {error}; see: tumble init --help") from None
+
+
+def _wrong(file: Path, key: str, message: str) -> StudyFileError:
+    return StudyFileError(f"{file}: {key}: {message}")
+
+
+_REMEDIES = {
+    "missing": "is missing; add it, for example: {example}",
+    "string_type": "expected text in quotes, but {input} came; write for example: {example}",
+    "int_type": "expected a whole number, but {input} came; write for example: {example}",
+    "float_type": "expected a number, but {input} came; write for example: {example}",
+    "bool_type": "expected true or false, but {input} came",
+    "list_type": "expected a list in square brackets, but {input} came; write for example: {example}",
+    "dict_type": "expected a table, but {input} came; write for example: {example}",
+    "model_type": "expected a table, but {input} came; write for example: {example}",
+    "too_short": "must not be empty; write for example: {example}",
+    "string_too_short": "must not be empty; write for example: {example}",
+    "string_too_long": "is too long; use at most {max_length} characters",
+    "greater_than_equal": "must be at least {ge}, but {input} came; write for example: {example}",
+    "less_than_equal": "must be at most {le}, but {input} came",
+    "greater_than": "must be greater than {gt}, but {input} came; write for example: {example}",
+    "literal_error": "expected {expected}, but {input} came",
+}
+_EXAMPLES = {
+    "name": 'name = "drill"',
+    "objective": 'objective = "cost"',
+    "trials": "trials = 60",
+    "failures": "failures = 6",
+    "storage": 'storage = "sqlite:///drill.db"',
+    "command": 'command = ["python", "rig.py", "--speed", "{speed}"]',
+    "timeout": "timeout = 600",
+    "transient_exit_codes": "transient_exit_codes = [75]",
+    "retries": "retries = 3",
+    "seed": "seed = 0",
+    "method": 'method = "xsf"',
+    "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
+    "constraints": '[constraints] torque = "<= 12"',
+    "start": "[start] speed = 900.0",
+}
+
+
+def _explain(file: Path, error: ErrorDetails, table: dict[str, Any]) -> str:
+    """One sentence for the first complaint of pydantic."""
+    # A union adds the tried type to the location: only the parts that stand in the file are named.
+    where: list[str] = []
+    node: Any = table
+    for part in error["loc"]:
+        known = part in node if isinstance(node, dict) else isinstance(node, list) and isinstance(part, int)
+        if not known and error["type"] != "missing":
+            break
+        where.append(str(part))
+        node = node[part] if known else None
+    key = ".".join(where)
+    if error["type"] == "extra_forbidden":
+        return f"{file}: {'.'.join(map(str, error['loc']))}: unknown key; {_nearest(error)}"
+    template = _REMEDIES.get(error["type"], f"{error['msg']}, but {{input}} came")
+    context = {"example": _EXAMPLES.get(where[0] if where else "", ""), "input": _show(error["input"])}
+    return f"{file}: {key}: " + template.format(**{**error.get("ctx", {}), **context})
+
+
+def _nearest(error: ErrorDetails) -> str:
+    model = _ParameterTable if len(error["loc"]) > 1 else _File
+    close = difflib.get_close_matches(str(error["loc"][-1]), model.model_fields, n=1)
+    return f"did you mean {close[0]}?" if close else f"known keys are {', '.join(model.model_fields)}"
+
+
+def _show(value: object) -> str:
+    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _parameter(file: Path, name: str, table: _ParameterTable) -> Parameter:
+    key = f"parameters.{name}"
+    if not NAME.fullmatch(name):
+        raise _wrong(
+            file, key, "a name starts with a letter and has letters, digits and _ . - only; rename it"
+        )
+    try:
+        return _categorical(table) if _is_categorical(table) else _numeric(table)
+    except StudyFileError as error:
+        raise _wrong(file, key, str(error)) from None
+    except InputError as error:
+        raise _wrong(file, key, str(error)) from None
+
+
+def _is_categorical(table: _ParameterTable) -> bool:
+    if table.choices is None and table.type == "categorical":
+        raise StudyFileError('needs choices; write for example: { choices = ["hss", "carbide"] }')
+    if table.choices is not None and (table.low is not None or table.high is not None):
+        raise StudyFileError("has both choices and a range; keep one of them")
+    return table.choices is not None
+
+
+def _categorical(table: _ParameterTable) -> Parameter:
+    if table.type not in (None, "categorical") or table.log or table.step is not None:
+        raise StudyFileError("choices take no type, log or step; drop them")
+    assert table.choices is not None
+    return Categorical(tuple(table.choices))
+
+
+def _numeric(table: _ParameterTable) -> Parameter:
+    if table.low is None or table.high is None:
+        missing = "low" if table.low is None else "high"
+        raise StudyFileError(f"{missing} is missing; write for example: {{ low = 500.0, high = 4000.0 }}")
+    if table.type == "int":
+        step = 1 if table.step is None else table.step
+        return Int(table.low, table.high, log=table.log, step=step)  # type: ignore[arg-type]
+    return Float(table.low, table.high, log=table.log, step=table.step)
+
+
+def _limit(file: Path, name: str, text: str) -> Limit:
+    match = LIMIT.fullmatch(text)
+    if match is None:
+        message = (
+            f'expected "<= number" or ">= number", but {text!r} came; write for example: {name} = "<= 12"'
+        )
+        raise _wrong(file, f"constraints.{name}", message)
+    return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
+
+
+def _storage(file: Path, url: str | None) -> str:
+    """The URL, with an SQLite path taken relative to the study file's folder."""
+    if url is None:
+        return f"sqlite:///{(file.parent / file.stem).absolute()}.db"
+    scheme = url.partition("://")[0].partition("+")[0]
+    if "://" not in url or scheme not in DRIVERS:
+        message = f"expected a URL of {', '.join(DRIVERS)}, but {url!r} came; write for example: "
+        raise _wrong(file, "storage", message + _EXAMPLES["storage"])
+    if scheme != "sqlite":
+        return url
+    path = url.removeprefix("sqlite:///")
+    if path == url or not path or path == ":memory:":
+        message = (
+            f"{url!r} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
+        )
+        raise _wrong(file, "storage", message)
+    return f"sqlite:///{(file.parent / path).absolute()}"
+
+
+def _start(file: Path, space: Space, start: Mapping[str, Choice] | None) -> dict[str, Choice] | None:
+    if start is None:
+        return None
+    try:
+        return space.decode(space.encode(start))
+    except InputError as error:
+        raise _wrong(file, "start", f"{error}; give a setting inside the parameters' ranges") from None
+
+
+def _check_names(config: StudyConfig) -> None:
+    results = [config.objective, *(limit.name for limit in config.limits)]
+    for name in results:
+        if not NAME.fullmatch(name):
+            message = f"{name!r} can't be the name of a result; use letters, digits and _ . - only"
+            raise _wrong(config.path, "objective" if name == config.objective else "constraints", message)
+        if name in config.space.names:
+            message = f"{name!r} is a parameter and a result at once; rename one of them"
+            raise _wrong(
+                config.path, "objective" if name == config.objective else f"constraints.{name}", message
+            )
+    if config.objective in results[1:]:
+        message = "is the objective too; report it a second time under another name to limit it"
+        raise _wrong(config.path, f"constraints.{config.objective}", message)
+
+
+def _check_budget(config: StudyConfig) -> None:
+    if config.failures is not None and config.failures > config.trials:
+        message = f"must be at most trials = {config.trials}, but {config.failures} came; lower it or drop it"
+        raise _wrong(config.path, "failures", message)
+    if config.on_exhausted == "stop" and config.failures is None:
+        raise _wrong(config.path, "on_exhausted", '"stop" needs a budget; write for example: failures = 6')
+
+
+def _check_command(config: StudyConfig) -> None:
+    if config.command is None:
+        return
+    if not config.command[0].strip():
+        raise _wrong(
+            config.path, "command", "its first word is empty; write for example: " + _EXAMPLES["command"]
+        )
+    used = {name for word in config.command for name in PLACEHOLDER.findall(word)}
+    unknown = sorted(used - set(config.space.names) - {"trial"})
+    if unknown:
+        message = f"{{{unknown[0]}}} is not a parameter; known are {', '.join(config.space.names)} and trial"
+        raise _wrong(config.path, "command", message)
+    unused = [name for name in config.space.names if name not in used]
+    if used - {"trial"} and unused:
+        message = f"parameter {unused[0]} is never passed on; add {{{unused[0]}}}, or drop the parameter"
+        raise _wrong(config.path, "command", message)

@@ -1,0 +1,225 @@
+"""Running one trial's command: no shell, a time limit, and a last line of JSON.
+
+What a command may say, and what it means:
+
+====================================  =======================================================================
+ends with 0, last line usable         `Measured`: a value and whatever else it printed
+ends with 0, objective not finite     `Crashed` ("returned nan"): a failure, with the constraints measured
+ends with another code                `Crashed`: a failure; a last line of JSON may carry measured constraints
+ends with a transient code            `Transient`: a fault of the infrastructure, to be tried again
+runs longer than the limit            `Crashed` ("ran longer than 600 s"): a failure, and the command is ended
+ends with 0, last line unusable       `Unusable`: the command and the study file don't fit; nobody is billed
+can't be started                      `Unusable`
+====================================  =======================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import IO, Any, TypeAlias
+
+from tumble.parameters import Choice
+from tumble.studies.config import PLACEHOLDER, StudyConfig
+
+TAIL = 4000  # characters of output that are kept for a message
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The trial ran: results by name, the objective among them."""
+
+    results: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """The trial failed; what was measured before it did may be here."""
+
+    reason: str
+    results: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Transient:
+    """The infrastructure failed; nothing is known about the setting."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """The command can't be understood or started: someone has to look at it."""
+
+    reason: str
+    output: str = ""
+
+
+Verdict: TypeAlias = Measured | Crashed | Transient | Unusable
+
+
+def command_line(command: tuple[str, ...], parameters: Mapping[str, Choice], trial: int) -> list[str]:
+    """The words to run: every {name} replaced by its value, inside its word, and never looked at again."""
+    values = {name: _text(value) for name, value in parameters.items()} | {"trial": str(trial)}
+    return [PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in command]
+
+
+def run(
+    config: StudyConfig,
+    parameters: Mapping[str, Choice],
+    trial: int,
+    beat: Callable[[], None] = lambda: None,
+    beat_seconds: float = 1.0,
+) -> Verdict:
+    """Run the study's command for one trial and judge it.
+
+    `beat` is called every `beat_seconds` while the command runs.  The command starts in the study file's
+    folder and in a session of its own, so that Ctrl-C on the terminal does not reach it; it also finds the
+    setting as JSON in the environment variable TUMBLE_PARAMETERS.  If `beat` raises, the command is ended.
+    """
+    assert config.command is not None
+    words = command_line(config.command, parameters, trial)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=config.path.absolute().parent,
+                env=os.environ
+                | {"TUMBLE_TRIAL": str(trial), "TUMBLE_PARAMETERS": json.dumps(dict(parameters))},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            return Unusable(f"the command {words[0]!r} can't be started: {why}")
+        timed_out = _wait(process, config.timeout, beat, beat_seconds)
+        text, errors = _content(out), _content(err)
+    if timed_out:
+        return Crashed(f"ran longer than {config.timeout:g} s", _partial(text, config))
+    return judge(process.returncode, text, config, errors)
+
+
+def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdict:
+    """What an exit code and an output mean; `errors` is what came on the error stream."""
+    if code in config.transient_exit_codes:
+        return Transient(f"exit code {code}")
+    if code != 0:
+        how = f"exit code {code}" if code > 0 else f"ended by signal {-code} ({_signal_name(-code)})"
+        return Crashed(how, _partial(text, config))
+    try:
+        results = parse_results(text, config)
+    except ValueError as error:
+        return Unusable(str(error), (text + errors)[-TAIL:])
+    if not math.isfinite(results[config.objective]):
+        finite = {name: x for name, x in results.items() if math.isfinite(x)}
+        return Crashed(f"returned {results[config.objective]:g}", finite)
+    return Measured(results)
+
+
+def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
+    """The numbers in the last line; `ValueError` says what is wrong with it."""
+    wanted = [config.objective, *(limit.name for limit in config.limits)]
+    example = json.dumps(dict.fromkeys(wanted, 1.5))
+    table = _last_line(text)
+    if table is None:
+        raise ValueError(f"the last line of the output must be JSON like {example}")
+    for name in wanted:
+        if name not in table:
+            raise ValueError(f"the last line of the output lacks {name!r}; expected JSON like {example}")
+    results = _numbers(table)
+    for name in wanted:
+        if name not in results or (name != config.objective and not math.isfinite(results[name])):
+            raise ValueError(
+                f"{name!r} in the last line of the output must be a number, but is {table[name]!r}"
+            )
+    return results
+
+
+def _partial(text: str, config: StudyConfig) -> dict[str, float]:
+    """What a failed trial still measured: the finite, limited results of its last line."""
+    limited = {limit.name for limit in config.limits}
+    numbers = _numbers(_last_line(text) or {})
+    return {name: x for name, x in numbers.items() if name in limited and math.isfinite(x)}
+
+
+def _content(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _last_line(text: str) -> dict[str, Any] | None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        table = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _numbers(table: Mapping[str, Any]) -> dict[str, float]:
+    return {k: float(v) for k, v in table.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+
+
+def _text(value: Choice) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], timeout: float | None, beat: Callable[[], None], every: float
+) -> bool:
+    """Wait for the end; True where the time limit ended it."""
+    left = math.inf if timeout is None else timeout
+    try:
+        while True:
+            try:
+                process.wait(min(every, left))
+                return False
+            except subprocess.TimeoutExpired:
+                left -= every
+                if left <= 0:
+                    _end(process)
+                    return True
+                beat()
+    except BaseException:
+        _end(process)
+        raise
+
+
+def _end(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
+    """End the command and everything it started: politely, then not."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, how)
+        try:
+            process.wait(patience)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _die_with_parent() -> None:
+    """Linux ends the command when its runner is killed: a restart never finds the rig still moving."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,288 @@
+"""The study file: the good one is read, and every bad one gets one clear message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Float, Int
+from tumble.studies.config import StudyFileError, load
+
+GOOD = """\
+name = "drill"
+objective = "cost"
+trials = 60
+failures = 6
+on_exhausted = "safe"
+storage = "sqlite:///drill.db"
+command = ["python", "rig.py", "--speed", "{speed}", "--n", "{flutes}", "--bit", "{bit}", "--feed={feed}"]
+timeout = 600
+transient_exit_codes = [75]
+retries = 3
+
+[parameters]
+speed = { low = 500.0, high = 4000.0, log = true }
+flutes = { low = 2, high = 6, type = "int" }
+bit = { choices = ["hss", "carbide"] }
+feed = { low = 0.05, high = 0.4 }
+
+[constraints]
+torque = "<= 12"
+temperature = ">= -80.5e0"
+
+[start]
+speed = 900.0
+flutes = 4
+bit = "carbide"
+feed = 0.1
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "drill.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_example_of_the_guide_is_read_whole(tmp_path: Path) -> None:
+    config = load(write(tmp_path, GOOD))
+    assert (config.name, config.objective, config.maximize) == ("drill", "cost", False)
+    assert (config.trials, config.failures, config.on_exhausted) == (60, 6, "safe")
+    assert config.storage == f"sqlite:///{tmp_path}/drill.db"
+    assert config.timeout == 600.0
+    assert config.transient_exit_codes == {75}
+    assert config.space.parameters == {
+        "speed": Float(500.0, 4000.0, log=True),
+        "flutes": Int(2, 6),
+        "bit": Categorical(("hss", "carbide")),
+        "feed": Float(0.05, 0.4),
+    }
+    assert config.start == {"speed": pytest.approx(900.0), "flutes": 4, "bit": "carbide", "feed": 0.1}
+    assert [str(limit) for limit in config.limits] == ["torque <= 12", "temperature >= -80.5"]
+
+
+def test_a_limit_is_a_constraint_with_safe_at_or_below_zero(tmp_path: Path) -> None:
+    config = load(write(tmp_path, GOOD))
+    assert config.excesses({"torque": 13.0, "temperature": -81.0}) == {"torque": 1.0, "temperature": 0.5}
+    assert config.excesses({"torque": 12.0, "cost": 1.0}) == {"torque": 0.0}
+
+
+def test_what_is_not_written_has_sensible_values(tmp_path: Path) -> None:
+    config = load(
+        write(tmp_path, 'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\nx = {low = 0, high = 1}\n')
+    )
+    assert config.storage == f"sqlite:///{tmp_path}/drill.db"
+    assert config.failures is None
+    assert config.command is None
+    assert config.limits == ()
+    assert config.start is None
+    assert config.retries == 3
+
+
+def test_a_server_url_is_taken_as_it_is(tmp_path: Path) -> None:
+    url = "postgresql+psycopg://me@host/db"
+    assert load(write(tmp_path, GOOD.replace("sqlite:///drill.db", url))).storage == url
+
+
+def edit(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+BAD = {
+    "not toml": ("name = ", "not valid TOML"),
+    "empty file": ("", "name: is missing; add it, for example: name ="),
+    "no objective": (edit('objective = "cost"\n', ""), "objective: is missing"),
+    "no trials": (edit("trials = 60\n", ""), "trials: is missing; add it, for example: trials = 60"),
+    "no parameters": (GOOD[: GOOD.index("[parameters]")], "parameters: is missing"),
+    "empty parameters": (
+        'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\n',
+        "parameters: must not be empty",
+    ),
+    "empty name": (edit('name = "drill"', 'name = ""'), "name: must not be empty"),
+    "name of the wrong type": (
+        edit('name = "drill"', "name = 3"),
+        "name: expected text in quotes, but 3 came",
+    ),
+    "objective of the wrong type": (
+        edit('objective = "cost"', 'objective = ["cost"]'),
+        "objective: expected text",
+    ),
+    "objective with spaces": (
+        edit('objective = "cost"', 'objective = "the cost"'),
+        "can't be the name of a result",
+    ),
+    "trials as text": (
+        edit("trials = 60", 'trials = "sixty"'),
+        "trials: expected a whole number, but 'sixty' came",
+    ),
+    "trials as a float": (
+        edit("trials = 60", "trials = 60.0"),
+        "trials: expected a whole number, but 60.0 came",
+    ),
+    "no trials at all": (edit("trials = 60", "trials = 0"), "trials: must be at least 1, but 0 came"),
+    "negative failures": (edit("failures = 6", "failures = -1"), "failures: must be at least 0, but -1 came"),
+    "more failures than trials": (
+        edit("failures = 6", "failures = 61"),
+        "failures: must be at most trials = 60",
+    ),
+    "failures as a boolean": (
+        edit("failures = 6", "failures = true"),
+        "failures: expected a whole number, but true",
+    ),
+    "stop without a budget": (
+        edit('failures = 6\non_exhausted = "safe"', 'on_exhausted = "stop"'),
+        'on_exhausted: "stop" needs a budget',
+    ),
+    "unknown end": (edit('"safe"', '"never"'), "on_exhausted: expected 'safe' or 'stop', but 'never' came"),
+    "unknown key": (edit("failures = 6", "failure = 6"), "failure: unknown key; did you mean failures?"),
+    "unknown key without a neighbour": (
+        edit("failures = 6", "zzz = 6"),
+        "zzz: unknown key; known keys are name",
+    ),
+    "unknown key of a parameter": (
+        edit("low = 0.05", "lo = 0.05"),
+        "parameters.feed.lo: unknown key; did you mean low?",
+    ),
+    "reversed bounds": (
+        edit("low = 0.05, high = 0.4", "low = 0.4, high = 0.05"),
+        "parameters.feed: low must be below",
+    ),
+    "equal bounds": (
+        edit("low = 0.05, high = 0.4", "low = 0.4, high = 0.4"),
+        "parameters.feed: low and high are both",
+    ),
+    "infinite bound": (edit("high = 0.4", "high = inf"), "parameters.feed: high must be a finite number"),
+    "bound as text": (edit("high = 0.4", 'high = "0.4"'), "parameters.feed.high: expected"),
+    "no upper bound": (edit("low = 0.05, high = 0.4", "low = 0.05"), "parameters.feed: high is missing"),
+    "log from zero": (
+        edit("low = 500.0", "low = 0.0"),
+        "parameters.speed: a logarithmic parameter needs low > 0",
+    ),
+    "fractional integer": (
+        edit("low = 2, high = 6", "low = 2, high = 6.5"),
+        "parameters.flutes: high must be an int",
+    ),
+    "step too large": (edit("high = 0.4 }", "high = 0.4, step = 5 }"), "parameters.feed: step must lie in"),
+    "unknown type": (
+        edit('type = "int"', 'type = "integer"'),
+        "parameters.flutes.type: expected 'float', 'int' or",
+    ),
+    "one choice": (edit('["hss", "carbide"]', '["hss"]'), "parameters.bit: choices need at least two values"),
+    "the same choice twice": (
+        edit('["hss", "carbide"]', '["hss", "hss"]'),
+        "parameters.bit: choices must differ",
+    ),
+    "choices that are no list": (
+        edit('["hss", "carbide"]', '"hss"'),
+        "parameters.bit.choices: expected a list",
+    ),
+    "choices and a range": (
+        edit("choices =", "low = 0, choices ="),
+        "parameters.bit: has both choices and a range",
+    ),
+    "choices with log": (
+        edit("choices =", "log = true, choices ="),
+        "parameters.bit: choices take no type, log or",
+    ),
+    "categorical without choices": (
+        edit('choices = ["hss", "carbide"]', 'type = "categorical"'),
+        "parameters.bit: needs choices",
+    ),
+    "a parameter that is a number": (
+        edit("feed = { low = 0.05, high = 0.4 }", "feed = 3"),
+        "parameters.feed: expected",
+    ),
+    "a parameter's bad name": (
+        edit("feed = { low", '"my feed" = { low'),
+        "parameters.my feed: a name has letters",
+    ),
+    "the reserved name": (edit("feed = { low", "trial = { low"), "is not 'trial'; rename it"),
+    "a limit without a sense": (edit('"<= 12"', '"12"'), 'constraints.torque: expected "<= number"'),
+    "a limit that is a number": (
+        edit('"<= 12"', "12"),
+        "constraints.torque: expected text in quotes, but 12 came",
+    ),
+    "a limit that is not a number": (
+        edit('"<= 12"', '"<= twelve"'),
+        'constraints.torque: expected "<= number"',
+    ),
+    "the objective limited": (edit("torque =", "cost ="), "constraints.cost: is the objective too"),
+    "a parameter limited": (
+        edit("torque =", "speed ="),
+        "constraints.speed: 'speed' is a parameter and a result",
+    ),
+    "empty command": (edit(GOOD.splitlines()[6], "command = []"), "command: must not be empty"),
+    "command as text": (
+        edit(GOOD.splitlines()[6], 'command = "rig"'),
+        "command: expected a list in square brackets",
+    ),
+    "command with an empty word": (edit('["python",', '["",'), "command: its first word is empty"),
+    "unknown placeholder": (edit("{speed}", "{sped}"), "command: {sped} is not a parameter; known are speed"),
+    "parameter not passed on": (edit(', "--feed={feed}"', ""), "command: parameter feed is never passed on"),
+    "negative timeout": (
+        edit("timeout = 600", "timeout = -1"),
+        "timeout: must be greater than 0, but -1 came",
+    ),
+    "timeout as text": (edit("timeout = 600", 'timeout = "10 min"'), "timeout: expected"),
+    "exit code zero as transient": (
+        edit("[75]", "[0]"),
+        "transient_exit_codes.0: must be at least 1, but 0 came",
+    ),
+    "negative retries": (edit("retries = 3", "retries = -2"), "retries: must be at least 0"),
+    "storage that is no url": (
+        edit("sqlite:///drill.db", "drill.db"),
+        "storage: expected a URL of sqlite, postgresql",
+    ),
+    "storage in memory": (
+        edit("sqlite:///drill.db", "sqlite:///:memory:"),
+        "storage: 'sqlite:///:memory:' keeps",
+    ),
+    "storage with two slashes": (
+        edit("sqlite:///drill.db", "sqlite://drill.db"),
+        "three slashes, then the path",
+    ),
+    "start outside": (
+        edit("feed = 0.1\n", "feed = 9.0\n"),
+        "start: parameter 'feed': expected a number in [0.05, 0.4]",
+    ),
+    "start incomplete": (
+        edit("flutes = 4\n", ""),
+        "start: expected a value for each of speed, flutes, bit, feed",
+    ),
+    "start with another choice": (
+        edit('bit = "carbide"', 'bit = "wood"'),
+        "start: parameter 'bit': expected one of",
+    ),
+    "unknown settings": (edit("retries = 3", 'settings = "fast"'), "settings: expected 'default' or 'paper'"),
+    "unknown method": (edit("retries = 3", 'method = "magic"'), "method: unknown method 'magic'"),
+    "a method without constraints": (edit("retries = 3", 'method = "ei"'), "method:"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD.keys())
+def test_a_bad_file_gets_one_clear_message_and_leaves_nothing(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(StudyFileError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value).removesuffix("\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
+
+
+def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file; write one with: tumble init"):
+        load(tmp_path / "none.toml")
+
+
+def test_a_folder_and_a_binary_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyFileError, match="can't be read"):
+        load(tmp_path)
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StudyFileError, match="UTF-8"):
+        load(tmp_path / "b.toml")

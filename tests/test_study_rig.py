@@ -1,0 +1,170 @@
+"""Running a command: what it may say, and what is made of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tumble.parameters import Choice
+from tumble.studies import rig
+from tumble.studies.config import StudyConfig, load
+
+PYTHON = sys.executable
+
+
+def study(folder: Path, *command: str, extra: str = "") -> StudyConfig:
+    words = ", ".join("'''" + word + "'''" for word in command)
+    text = f"""
+name = "a"
+objective = "cost"
+trials = 5
+command = [{words}]
+transient_exit_codes = [75]
+{extra}
+[parameters]
+x = {{ low = 0.0, high = 1.0 }}
+word = {{ choices = ["plain", "; rm -rf /", "$(id)", "{{x}}", "-", "a b"] }}
+[constraints]
+torque = "<= 12"
+"""
+    path = folder / "a.toml"
+    path.write_text(text)
+    return load(path)
+
+
+def script(folder: Path, code: str, extra: str = "") -> StudyConfig:
+    return study(folder, PYTHON, "-c", code, "{x}", "{word}", extra=extra)
+
+
+SETTING: dict[str, Choice] = {"x": 0.25, "word": "plain"}
+
+
+def test_the_last_line_of_the_output_is_the_result(tmp_path: Path) -> None:
+    code = "import json, sys; print('hi'); print(json.dumps({'cost': float(sys.argv[1]), 'torque': 3}))"
+    code += "; print()"
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Measured({"cost": 0.25, "torque": 3.0})
+
+
+@pytest.mark.parametrize("word", ["plain", "; rm -rf /", "$(id)", "{x}", "-", "a b"])
+def test_a_parameter_reaches_the_command_as_one_word_whatever_it_holds(tmp_path: Path, word: str) -> None:
+    code = f'import sys; assert sys.argv[2] == bytes({list(word.encode())}).decode(); print(\'{{"cost": 1, "torque": 2}}\')'
+    verdict = rig.run(script(tmp_path, code), {"x": 0.25, "word": word}, 0)
+    assert verdict == rig.Measured({"cost": 1.0, "torque": 2.0})
+
+
+def test_placeholders_inside_a_word_are_replaced_and_other_braces_left() -> None:
+    words = rig.command_line(("rig", "--x={x}:{trial}", '{"a": 1}'), {"x": True}, 7)
+    assert words == ["rig", "--x=true:7", '{"a": 1}']
+
+
+def test_floats_are_passed_to_the_last_digit() -> None:
+    assert rig.command_line(("{x}",), {"x": 0.1 + 0.2}, 0) == ["0.30000000000000004"]
+
+
+def test_the_setting_stands_in_the_environment_and_the_folder_is_the_files(tmp_path: Path) -> None:
+    code = (
+        "import os, json; p = json.loads(os.environ['TUMBLE_PARAMETERS']); assert os.path.exists('a.toml');"
+        "print(json.dumps({'cost': p['x'], 'torque': int(os.environ['TUMBLE_TRIAL'])}))"
+    )
+    assert rig.run(script(tmp_path, code), SETTING, 9) == rig.Measured({"cost": 0.25, "torque": 9.0})
+
+
+def test_another_exit_code_is_a_failure_that_may_carry_what_was_measured(tmp_path: Path) -> None:
+    code = 'import sys; print(\'{"torque": 14.5, "cost": 3}\'); sys.exit(4)'
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("exit code 4", {"torque": 14.5})
+
+
+def test_a_transient_exit_code_is_no_failure(tmp_path: Path) -> None:
+    assert rig.run(script(tmp_path, "exit(75)"), SETTING, 0) == rig.Transient("exit code 75")
+
+
+def test_a_signal_is_a_failure_with_its_name(tmp_path: Path) -> None:
+    code = "import os; os.kill(os.getpid(), 11)"
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("ended by signal 11 (SIGSEGV)")
+
+
+def test_a_value_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
+    code = 'print(\'{"cost": NaN, "torque": 2}\')'
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("returned nan", {"torque": 2.0})
+
+
+def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']);"
+        "print(p.pid, file=open('pid', 'w'), flush=True);"
+        "print('{\"torque\": 1}', flush=True); time.sleep(60)"
+    )
+    verdict = rig.run(script(tmp_path, code, "timeout = 1.0"), SETTING, 0, beat_seconds=0.1)
+    assert verdict == rig.Crashed("ran longer than 1 s", {"torque": 1.0})
+    child = int((tmp_path / "pid").read_text())
+    stat = Path(f"/proc/{child}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] in "ZX"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "must be JSON like"),
+        ("3.2", "must be JSON like"),
+        ("cost=3", "must be JSON like"),
+        ('{"cost": 1}', "lacks 'torque'"),
+        ('{"torque": 1}', "lacks 'cost'"),
+        (
+            '{"cost": "low", "torque": 1}',
+            "'cost' in the last line of the output must be a number, but is 'low'",
+        ),
+        ('{"cost": true, "torque": 1}', "must be a number, but is True"),
+        ('{"cost": 1, "torque": NaN}', "'torque' in the last line of the output must be a number"),
+    ],
+)
+def test_an_unusable_last_line_is_nobodys_failure_and_is_shown(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    verdict = rig.run(
+        script(tmp_path, f"import sys; print({line!r}); sys.stderr.write('warned')"), SETTING, 0
+    )
+    assert isinstance(verdict, rig.Unusable)
+    assert message in verdict.reason
+    assert line in verdict.output
+    assert "warned" in verdict.output
+
+
+def test_a_command_that_is_not_there_is_unusable(tmp_path: Path) -> None:
+    verdict = rig.run(study(tmp_path, "no-such-program", "{x}", "{word}"), SETTING, 0)
+    assert isinstance(verdict, rig.Unusable)
+    assert "'no-such-program' can't be started: No such file" in verdict.reason
+
+
+def test_the_heart_beats_while_the_command_runs(tmp_path: Path) -> None:
+    beats: list[int] = []
+    code = 'import time; time.sleep(0.5); print(\'{"cost": 1, "torque": 2}\')'
+    rig.run(script(tmp_path, code), SETTING, 0, beat=lambda: beats.append(1), beat_seconds=0.05)
+    assert len(beats) >= 2
+
+
+def test_a_runner_that_gives_up_ends_the_command(tmp_path: Path) -> None:
+    def give_up() -> None:
+        if (tmp_path / "pid").exists():
+            raise KeyboardInterrupt
+
+    code = "import os, time; print(os.getpid(), file=open('pid', 'w'), flush=True); time.sleep(60)"
+    with pytest.raises(KeyboardInterrupt):
+        rig.run(script(tmp_path, code), SETTING, 0, beat=give_up, beat_seconds=0.3)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_command_that_ignores_the_polite_signal_is_ended_all_the_same(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(rig._end, "__defaults__", (0.2,))
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    verdict = rig.run(script(tmp_path, code, "timeout = 0.5"), SETTING, 0, beat_seconds=0.1)
+    assert verdict == rig.Crashed("ran longer than 0.5 s")
+
+
+def test_an_unknown_signal_still_has_a_number() -> None:
+    assert rig._signal_name(signal.SIGKILL) == "SIGKILL"
+    assert rig._signal_name(200) == "unknown"

@@ -258,7 +258,10 @@ BAD = {
     ),
     "unknown settings": (edit("retries = 3", 'settings = "fast"'), "settings: expected 'default' or 'paper'"),
     "unknown method": (edit("retries = 3", 'method = "magic"'), "method: unknown method 'magic'"),
-    "a method without constraints": (edit("retries = 3", 'method = "ei"'), "method:"),
+    "a method without constraints": (
+        edit("retries = 3", 'method = "ei"'),
+        "method: 'ei' takes no constraints; use one of xsf",
+    ),
 }
 
 

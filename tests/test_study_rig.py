@@ -51,9 +51,10 @@ def test_the_last_line_of_the_output_is_the_result(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["plain", "; rm -rf /", "$(id)", "{x}", "-", "a b"])
 def test_a_parameter_reaches_the_command_as_one_word_whatever_it_holds(tmp_path: Path, word: str) -> None:
-    code = f'import sys; assert sys.argv[2] == bytes({list(word.encode())}).decode(); print(\'{{"cost": 1, "torque": 2}}\')'
+    code = "import sys; open('seen', 'w').write(sys.argv[2]); print('{\"cost\": 1, \"torque\": 2}')"
     verdict = rig.run(script(tmp_path, code), {"x": 0.25, "word": word}, 0)
     assert verdict == rig.Measured({"cost": 1.0, "torque": 2.0})
+    assert (tmp_path / "seen").read_text() == word
 
 
 def test_placeholders_inside_a_word_are_replaced_and_other_braces_left() -> None:

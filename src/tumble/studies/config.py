@@ -34,6 +34,8 @@ PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 DRIVERS = ("sqlite", "postgresql", "mysql")
+FREE_METHODS = ("xs", "ei", "pi", "ucb", "mes")
+CONSTRAINED_METHODS = ("xsf", "eic", "pesc", "safe-set")
 
 Number = StrictFloat  # takes 600 as well as 600.0, but neither "600" nor true
 
@@ -154,6 +156,7 @@ def load(path: str | Path) -> StudyConfig:
     )
     _check_names(config)
     _check_budget(config)
+    _check_method(config)
     _check_command(config)
     return config
 
@@ -191,7 +194,7 @@ _REMEDIES = {
     "string_too_long": "is too long; use at most {max_length} characters",
     "greater_than_equal": "must be at least {ge}, but {input} came; write for example: {example}",
     "less_than_equal": "must be at most {le}, but {input} came",
-    "greater_than": "must be greater than {gt}, but {input} came; write for example: {example}",
+    "greater_than": "must be greater than {gt:g}, but {input} came; write for example: {example}",
     "literal_error": "expected {expected}, but {input} came",
 }
 _EXAMPLES = {
@@ -244,14 +247,13 @@ def _show(value: object) -> str:
 
 def _parameter(file: Path, name: str, table: _ParameterTable) -> Parameter:
     key = f"parameters.{name}"
-    if not NAME.fullmatch(name):
-        raise _wrong(
-            file, key, "a name starts with a letter and has letters, digits and _ . - only; rename it"
+    if not NAME.fullmatch(name) or name == "trial":
+        remedy = (
+            "a name has letters, digits and _ . - only, starts with a letter and is not 'trial'; rename it"
         )
+        raise _wrong(file, key, remedy)
     try:
         return _categorical(table) if _is_categorical(table) else _numeric(table)
-    except StudyFileError as error:
-        raise _wrong(file, key, str(error)) from None
     except InputError as error:
         raise _wrong(file, key, str(error)) from None
 
@@ -341,6 +343,17 @@ def _check_budget(config: StudyConfig) -> None:
         raise _wrong(config.path, "failures", message)
     if config.on_exhausted == "stop" and config.failures is None:
         raise _wrong(config.path, "on_exhausted", '"stop" needs a budget; write for example: failures = 6')
+
+
+def _check_method(config: StudyConfig) -> None:
+    if config.method is None:
+        return
+    if config.method not in FREE_METHODS + CONSTRAINED_METHODS:
+        known = ", ".join(FREE_METHODS + CONSTRAINED_METHODS)
+        raise _wrong(config.path, "method", f"unknown method {config.method!r}; known are {known}")
+    if config.limits and config.method in FREE_METHODS:
+        message = f"{config.method!r} takes no constraints; use one of {', '.join(CONSTRAINED_METHODS)}"
+        raise _wrong(config.path, "method", message)
 
 
 def _check_command(config: StudyConfig) -> None:

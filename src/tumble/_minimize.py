@@ -1,0 +1,169 @@
+"""`tumble.minimize`: the SciPy-shaped front door."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult
+
+from .core.gp import Array
+from .core.settings import Settings
+from .errors import BudgetExhausted, Failure, InputError, TrialsExhausted
+from .optimizer import Optimizer
+from .trials import Outcome, Suggestion
+
+Callback = Callable[[OptimizeResult], object]
+
+
+def minimize(
+    fun: Callable[[Array], Any], bounds: ArrayLike, trials: int = 100, failures: int | None = None,
+    x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None, method: str | None = None,
+    settings: str | Settings = "default", on_exhausted: str = "safe", progress: bool = False,
+    callback: Callback | None = None,
+) -> OptimizeResult:  # fmt: skip
+    """Minimise `fun` over a box within `trials` trials and `failures` failures.
+
+    fun(x) returns a value, a pair (value, constraints) or an `Outcome`, where a constraint g <= 0 is safe;
+    it raises `Failure("why")` when the trial failed. A value that is not finite is a failure too.
+    x0: one point or a list of points to try first. callback(result so far) may raise StopIteration to end.
+
+    Returns an OptimizeResult with x, fun, constraints (of the best safe observation, None where there is
+    none), success, recommended, n_trials, n_failures, trials, message. An exception of `fun` other than
+    `Failure` propagates with the result so far as its attribute `result`.
+    """
+    if not callable(fun):
+        raise InputError(f"fun must be callable, not {fun!r}")
+    opt = Optimizer(bounds, trials, failures, None, seed, method, settings, on_exhausted)
+    first = _points(x0, opt)
+    bar = _Bar(trials if progress else 0, sys.stderr)
+    message = "all trials are used"
+    try:
+        while True:
+            where: Suggestion | Array = first.pop(0) if first else opt.ask()
+            _run(opt, fun, where)
+            bar.show(opt)
+            if callback is not None:
+                callback(_result(opt, "running"))
+            if opt.trials_left == 0:
+                break
+            if first:
+                opt._check_may_start()
+    except TrialsExhausted:
+        pass
+    except BudgetExhausted:
+        message = "the budget of failures is spent"
+    except StopIteration:
+        message = "stopped by the callback"
+    except BaseException as error:
+        error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
+        raise
+    finally:
+        bar.close()
+    return _result(opt, message)
+
+
+def _points(x0: ArrayLike | None, opt: Optimizer) -> list[Array]:
+    if x0 is None:
+        return []
+    points = np.atleast_2d(np.asarray(x0, dtype=object))
+    for point in points:
+        opt.space.encode(point)
+    if len(points) > opt.n_trials:
+        raise InputError(f"x0 holds {len(points)} points but there are only {opt.n_trials} trials")
+    return [np.asarray(p, dtype=float) for p in points]
+
+
+def _run(opt: Optimizer, fun: Callable[[Array], Any], where: Suggestion | Array) -> None:
+    """Evaluate one trial and tell what came of it."""
+    x = where.x if isinstance(where, Suggestion) else where
+    try:
+        returned = fun(np.array(x))
+    except Failure as failure:
+        opt.tell(where, constraints=failure.constraints, failed=True, reason=failure.reason)  # type: ignore[arg-type]
+        return
+    except BaseException:
+        if isinstance(where, Suggestion):
+            opt.skip(where)
+        raise
+    value, constraints = _unpack(returned)
+    bad = _not_finite(value, constraints)
+    if bad is not None:
+        kept = (
+            None if constraints is None else [g if _finite(g) else None for g in np.atleast_1d(constraints)]
+        )
+        opt.tell(where, constraints=kept, failed=True, reason=f"returned {bad}")
+    else:
+        opt.tell(where, value, constraints=constraints)
+
+
+def _unpack(returned: Any) -> tuple[Any, Any]:
+    if isinstance(returned, Outcome):
+        return returned.value, returned.constraints
+    if isinstance(returned, tuple):
+        if len(returned) != 2:
+            raise InputError(
+                f"fun must return a number, a pair (value, constraints) or a tumble.Outcome, not {len(returned)} values"
+            )
+        return returned
+    return returned, None
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(value))
+    except TypeError:
+        return False
+
+
+def _not_finite(value: Any, constraints: Any) -> float | None:
+    """The first number among value and constraints that is NaN or infinite."""
+    values = list(constraints.values()) if isinstance(constraints, dict) else constraints
+    numbers = [value, *(np.atleast_1d(values) if values is not None else ())]
+    for number in numbers:
+        if isinstance(number, float | np.floating) and not np.isfinite(number):
+            return float(number)
+    return None
+
+
+def _result(opt: Optimizer, message: str) -> OptimizeResult:
+    best = opt.best
+    running = message == "running"
+    return OptimizeResult(
+        x=None if best is None else best.x,
+        fun=None if best is None else best.value,
+        constraints=None if best is None else np.array(best.constraints, dtype=float),
+        success=best is not None,
+        recommended=None if running else opt.recommend(),
+        n_trials=sum(t.status == "told" for t in opt.trials),
+        n_failures=sum(t.failed for t in opt.trials),
+        trials=opt.trials,
+        message=message if best is not None else f"{message}; nothing safe was seen",
+    )
+
+
+class _Bar:
+    """A line that is written over: trials done, failures, the best so far, the time left."""
+
+    def __init__(self, total: int, stream: TextIO) -> None:
+        self.total, self.stream, self.start, self.done = total, stream, time.monotonic(), 0
+
+    def show(self, opt: Optimizer) -> None:
+        if not self.total:
+            return
+        self.done += 1
+        seconds = (time.monotonic() - self.start) / self.done * (self.total - self.done)
+        filled = "█" * (24 * self.done // self.total)
+        best = "none safe yet" if opt.best is None else f"best {opt.best.value:.6g}"
+        failures = sum(t.failed for t in opt.trials)
+        line = (
+            f"\r{filled:░<24} {self.done}/{self.total}  failures {failures}  {best}  {seconds:.0f} s left  "
+        )
+        self.stream.write(line)
+        self.stream.flush()
+
+    def close(self) -> None:
+        if self.total and self.done:
+            self.stream.write("\n")

@@ -1,0 +1,135 @@
+"""Checks of what users pass in. Each error says what was expected, what came and what to do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An outcome that can be recorded."""
+
+    value: float | None
+    constraints: tuple[float | None, ...]
+    reason: str
+
+
+def whole(value: object, name: str, low: int) -> int:
+    """`value` as an int of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    return int(value)
+
+
+def budget(trials: object, failures: object) -> tuple[int, int | None]:
+    """T and B."""
+    T = whole(trials, "trials", 1)
+    if failures is None:
+        return T, None
+    B = whole(failures, "failures", 0)
+    if B > T:
+        raise InputError(
+            f"failures ({B}) cannot exceed trials ({T}); leave failures out where failing costs nothing"
+        )
+    return T, B
+
+
+def seed(value: object) -> int:
+    """An integer seed, drawn where none was given."""
+    if value is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**32))
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise InputError(f"seed must be a whole number of at least 0, a Generator or None, not {value!r}")
+    return int(value)
+
+
+def constraint_names(constraints: object) -> tuple[str, ...] | None:
+    """Names of the constraints from a count or a list of names; None: to be learned from the first trial."""
+    if constraints is None:
+        return None
+    if isinstance(constraints, Sequence) and not isinstance(constraints, str):
+        names = tuple(constraints)
+        if not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
+            raise InputError(f"constraints must be distinct names, or a count, not {constraints!r}")
+        if "crash" in names:
+            raise InputError(
+                "a constraint cannot be called 'crash': that is the name for trials with no measurement"
+            )
+        return names
+    if isinstance(constraints, bool) or not isinstance(constraints, int | np.integer) or constraints < 0:
+        raise InputError(f"constraints must be a count of at least 0 or a list of names, not {constraints!r}")
+    return tuple(f"g{j}" for j in range(int(constraints)))
+
+
+def number(value: object, name: str) -> float:
+    """`value` as a finite float."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    result = float(value)
+    if not np.isfinite(result):
+        raise InputError(
+            f"{name} must be finite, not {result}; tell a trial that gave no number with failed=True"
+        )
+    return result
+
+
+def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[float | None, ...]:
+    """Constraint values in the order of `names`; None where not measured."""
+    if constraints is None:
+        return (None,) * len(names)
+    if isinstance(constraints, Mapping):
+        unknown = sorted(str(k) for k in constraints if k not in names)
+        if unknown:
+            raise InputError(
+                f"unknown constraint {', '.join(unknown)}; expected {', '.join(names) or 'none'}"
+            )
+        values: list[Any] = [constraints.get(n) for n in names]
+    else:
+        if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
+            raise InputError(f"constraints must be a list or a dict by name, not {constraints!r}")
+        values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
+    if len(values) != len(names):
+        raise InputError(
+            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}"
+        )
+    return tuple(
+        None if v is None else number(v, f"constraint {n}") for n, v in zip(names, values, strict=True)
+    )
+
+
+def outcome(
+    value: object, constraints: object, failed: object, reason: object, names: tuple[str, ...]
+) -> Checked:
+    """What was told, if it can be recorded."""
+    if failed is not True and failed is not False:
+        raise InputError(f"failed must be True or False, not {failed!r}")
+    if not isinstance(reason, str):
+        raise InputError(f"reason must be a string, not {reason!r}")
+    g = constraint_values(constraints, names)
+    if failed:
+        if value is not None:
+            raise InputError(
+                f"a failed trial has no value, but {value!r} came; leave out the value or failed=True"
+            )
+        return Checked(None, g, reason or "failed")
+    if value is None:
+        if not any(v is not None and v > 0.0 for v in g):
+            raise InputError(
+                "nothing was told: give a value, a constraint above 0 (a violation without a value), or failed=True"
+            )
+        return Checked(None, g, reason)
+    if None in g:
+        missing = [n for n, v in zip(names, g, strict=True) if v is None]
+        raise InputError(
+            f"constraint {', '.join(missing)} is missing; a trial with a value has all of its constraints"
+        )
+    return Checked(number(value, "value"), g, reason)

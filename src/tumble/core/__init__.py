@@ -1,0 +1,19 @@
+"""The paper, in its own order: NumPy and SciPy, pure (no I/O, no logging, no global randomness).
+
+Conventions: the unit cube; minimise; g <= 0 is safe; float64; `x` is (M, D), one query a row; model units
+inside (`gp.Outputs`), the user's units at the doors; logarithms of everything that can underflow.
+
+    (2), (3)        crossings.rice_upcrossings
+    (4)             crossings.expected_crossings
+    (5)-(8)         crossings.expected_abs, log_intensity, log_intensity_and_gradient
+    App. A.2        gp.GP.slopes: the virtual observation {x, u} as a rank-one conditional
+    (9), App. B     minimum.frechet, gumbel, joint
+    (10)            acquisition.ExcursionSearch
+    (11), Γ         feasibility.violated, algorithm.History.failed
+    (12)            feasibility.Feasibility, algorithm.recommend
+    (13)            maximize.maximize_above
+    (14)            budget.control, step, replay
+    (15)            algorithm.propose, mode "risky"
+    Algorithm 1     algorithm.propose, recommend
+    App. D          fit, maximize, settings.Settings.paper
+"""

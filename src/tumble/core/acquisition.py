@@ -1,0 +1,49 @@
+"""What the search maximises: the protocol, and excursion search (§3.2)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .crossings import LOG_SQRT_2PI, log_intensity_and_gradient
+from .gp import GP, Array
+
+
+class Acquisition(Protocol):
+    """A logarithm to be maximised over the unit cube; every row of x is a query of its own."""
+
+    def screen(self, x: Array) -> Array:
+        """(M,) values, or a cheap stand-in that ranks points alike; used to choose where to start."""
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """Values (M,) and gradients (M, D) at x (M, D)."""
+
+
+def log_mean_exp(values: Array) -> Array:
+    """log of the mean of exp over the last axis."""
+    top = values.max(axis=-1, keepdims=True)
+    return np.asarray(top[..., 0] + np.log(np.mean(np.exp(values - top), axis=-1)))
+
+
+@dataclass(frozen=True)
+class ExcursionSearch:
+    """log α_X (10): the expected intensity of crossings of f*, over samples of f* (S,)."""
+
+    gp: GP
+    minima: Array
+
+    def screen(self, x: Array) -> Array:
+        """The density of f* alone, without the expected slope."""
+        mean, var = self.gp.predict(x)
+        z2 = (self.minima - mean[:, None]) ** 2 / var[:, None]
+        return log_mean_exp(-0.5 * z2) - 0.5 * np.log(var) - LOG_SQRT_2PI
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """log α_X and its gradient."""
+        slopes, curvature = self.gp.slopes_and_curvature(x)
+        value, grad = log_intensity_and_gradient(slopes, curvature, self.minima)
+        top = value.max(axis=1, keepdims=True)
+        weight = np.exp(value - top)
+        total = weight.sum(axis=1)
+        log_alpha = top[:, 0] + np.log(total / len(self.minima))  # (10)
+        return log_alpha, np.einsum("mu,mul->ml", weight / total[:, None], grad)

@@ -1,0 +1,368 @@
+"""Algorithm 1 (App. C): from the history to the next trial, and to the recommendation. Pure.
+
+`propose` is one pass of the loop, `recommend` its last line. Xs is the case without constraints and budget.
+Which acquisition is maximised is a parameter, so that every method of §5 runs through the same lines.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import ndtri
+
+from . import minimum
+from .acquisition import Acquisition, ExcursionSearch
+from .budget import BudgetState, is_risky, required
+from .calibration import widening
+from .candidates import low_discrepancy, surroundings
+from .crashes import fit_crashes
+from .feasibility import Feasibility
+from .fit import fit
+from .gp import GP, Array, Hyper, Outputs, condition
+from .maximize import maximize, maximize_above
+from .settings import Priors, Settings
+
+Snap = Callable[[Array], Array]
+SAME = 1e-6  # two points closer than this are one setting
+
+
+@dataclass(frozen=True)
+class History:
+    """All that is known, in the unit cube and the user's units; NaN where nothing was measured."""
+
+    X: Array  # (N, D)
+    y: Array  # (N,)
+    g: Array  # (N, G)
+    crashed: Array  # (N,) bool
+    pending: Array  # (P, D) in flight
+    predicted_mean: Array  # (N, G) what each constraint was predicted to be, NaN where nothing was
+    predicted_std: Array  # (N, G)
+
+    @property
+    def failed(self) -> Array:
+        """(N,) bool, Γ: a crash, or a measured constraint above 0."""
+        return self.crashed | (self.g > 0.0).any(axis=1)
+
+    @property
+    def safe(self) -> Array:
+        """(N,) bool: a value was observed and nothing failed."""
+        return ~self.failed & np.isfinite(self.y)
+
+
+@dataclass(frozen=True)
+class Models:
+    """The processes fitted to a history."""
+
+    objective: GP
+    feasibility: Feasibility
+
+    def warm(self) -> "Warm":
+        """Where the next fit may start."""
+        return Warm(self.objective.hyper, tuple(gp.hyper for gp in self.feasibility.constraints))
+
+
+@dataclass(frozen=True)
+class Warm:
+    """Hyperparameters of the last fit."""
+
+    objective: Hyper
+    constraints: tuple[Hyper, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an acquisition may be built from."""
+
+    history: History
+    models: Models
+    objective: GP  # conditioned on what is in flight as well
+    eta: float  # incumbent: the smallest posterior mean at a safe trial, in model units
+    settings: Settings
+    rng: np.random.Generator
+
+    def neighbours(self, count: int) -> Array:
+        """(count, D) points around the best trials."""
+        X = self.history.X
+        mean = self.objective.mean(X)
+        known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
+        best = np.flatnonzero(known)[np.argsort(mean[known])[:5]]
+        return surroundings(X[best], np.asarray(self.objective.hyper.lengthscales), count, self.rng)
+
+
+Build = Callable[[Context], Acquisition]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The next trial, and why. Means and standard deviations are in the user's units."""
+
+    x: Array  # (D,)
+    mode: str  # "start" | "free" | "risky" | "safe" | "safest"
+    rho: float  # the probability of safety that was asked for
+    p_safe: float
+    p_each: Array  # (G [+ 1],)
+    mean: float
+    std: float
+    g_mean: Array  # (G,)
+    g_std: Array  # (G,)
+    warm: Warm | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """argmin μ subject to φ >= ρ_safe; the safest point where nothing reaches it."""
+
+    x: Array  # (D,)
+    mean: float
+    std: float
+    p_safe: float
+    reached: bool
+
+
+def fit_models(history: History, settings: Settings, warm: Warm | None) -> Models:
+    """One process for f, one for each g, and one for crashes once there was one."""
+    known = np.isfinite(history.y)
+    objective = _fit(history.X[known], history.y[known], settings, settings.objective, True,
+                     warm.objective if warm else None)  # fmt: skip
+    constraints, widths = [], []
+    for j in range(history.g.shape[1]):
+        known = np.isfinite(history.g[:, j])
+        start = warm.constraints[j] if warm and j < len(warm.constraints) else None
+        constraints.append(
+            _fit(history.X[known], history.g[known, j], settings, settings.constraint, False, start)
+        )
+        errors = (history.g[:, j] - history.predicted_mean[:, j]) / history.predicted_std[:, j]
+        widths.append(widening(errors) if settings.calibrate else 1.0)
+    crash = fit_crashes(history.X, history.crashed, settings.kernel) if history.crashed.any() else None
+    return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths)))
+
+
+def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, warm: Hyper | None) -> GP:
+    model_priors = priors.for_dim(X.shape[1])
+    outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
+    if len(y) == 0:
+        return condition(settings.kernel, model_priors.hyper_start(X.shape[1]), X, y)
+    cold = len(y) < 20 or len(y) % 5 == 0
+    return fit(X, y, kernel=settings.kernel, priors=model_priors, outputs=outputs, warm=warm, cold=cold)
+
+
+def sample_minima(context: Context) -> minimum.Minima:
+    """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
+    gp, settings, rng = context.objective, context.settings, context.rng
+    grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
+    if settings.minima == "joint":
+        points = np.vstack([grid, context.neighbours(settings.grid // 4)])
+        drawn = minimum.joint(gp, points, settings.n_minima, rng, context.models.feasibility.constraints)
+    else:
+        law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
+        drawn = law(*gp.predict(grid), context.eta, settings.n_minima, rng)
+    gap = 1e-3 if settings.standardize else 0.0
+    samples = np.minimum(drawn.samples, context.eta - gap)
+    return minimum.Minima(samples, drawn.law, drawn.fallback)
+
+
+def excursion_search(context: Context) -> ExcursionSearch:
+    """Xs and XsF: log α_X over samples of f*."""
+    return ExcursionSearch(context.objective, sample_minima(context).samples)
+
+
+def propose(
+    history: History, state: BudgetState | None, build: Build, settings: Settings, rng: np.random.Generator,
+    *, warm: Warm | None = None, controlled: bool = True, snap: Snap | None = None,
+) -> Proposal:  # fmt: skip
+    """The next trial (lines 2-7 of Algorithm 1).
+
+    state: the budget, or None where there is neither budget nor constraint.
+    controlled: False for methods that know no budget: they search by (15) until no failure is left.
+    snap: maps points to the nearest admissible settings; the choice is made among those.
+    """
+    dim = history.X.shape[1]
+    if len(history.X) == 0:
+        return _first(history, state, settings, rng, dim, snap)
+    models = fit_models(history, settings, warm)
+    context = _context(history, models, settings, rng)
+    acquisition = build(context)
+    search = _Search(context, acquisition, snap or (lambda x: x))
+    if state is None:
+        return search.report(search.free(), "free", 0.0)
+    safe_known = bool(history.safe.any())
+    rho = required(state, settings)
+    if is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0):
+        return search.report(search.risky(), "risky", rho)  # (15)
+    x = search.safe(rho) if safe_known else None  # (13)
+    if x is not None:
+        return search.report(x, "safe", rho)
+    return search.report(search.safest(), "safest", rho)
+
+
+def recommend(
+    history: History, settings: Settings, rng: np.random.Generator, *, warm: Warm | None = None,
+    snap: Snap | None = None,
+) -> Recommendation:  # fmt: skip
+    """argmin μ(x) subject to φ(x) >= ρ_safe, the last line of Algorithm 1."""
+    models = fit_models(history, settings, warm)
+    context = _context(history, models, settings, rng)
+    search = _Search(context, _LowestMean(models.objective), snap or (lambda x: x), revisit=True)
+    x = search.safe(settings.rho_safe) if search.limited else search.free()
+    reached = x is not None
+    if x is None:
+        x = search.safest()
+    report = search.report(x, "safe", settings.rho_safe)
+    return Recommendation(report.x, report.mean, report.std, report.p_safe, reached)
+
+
+@dataclass(frozen=True)
+class _LowestMean:
+    """-μ, as an acquisition: what the recommendation maximises."""
+
+    gp: GP
+
+    def screen(self, x: Array) -> Array:
+        return -self.gp.mean(x)
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        mean, _, d_mean, _ = self.gp.predict_with_gradient(x)
+        return -mean, -d_mean
+
+
+def _context(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> Context:
+    observed = history.safe if history.safe.any() else np.isfinite(history.y)
+    mean = models.objective.mean(history.X[observed])
+    eta = float(mean.min()) if mean.size else models.objective.prior_mean
+    return Context(history, models, models.objective.with_pending(history.pending), eta, settings, rng)
+
+
+def _first(
+    history: History, state: BudgetState | None, settings: Settings, rng: np.random.Generator, dim: int,
+    snap: Snap | None,
+) -> Proposal:  # fmt: skip
+    x = low_discrepancy(1, dim, rng)
+    G = history.g.shape[1]
+    nothing = np.full(G, np.nan)
+    p_each = np.full(G, 0.5) if G else np.ones(0)
+    return Proposal(
+        (snap(x) if snap else x)[0], "start", required(state, settings) if state else 0.0,
+        float(np.prod(p_each)), p_each, np.nan, np.nan, nothing, nothing,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The three ways to look for the next trial, over one set of candidates."""
+
+    context: Context
+    acquisition: Acquisition
+    snap: Snap
+    revisit: bool = False  # may the answer be a setting that was tried already?
+
+    @property
+    def limited(self) -> bool:
+        feasibility = self.context.models.feasibility
+        return bool(feasibility.constraints) or feasibility.crash is not None
+
+    def candidates(self) -> Array:
+        context, settings = self.context, self.context.settings
+        spread = low_discrepancy(settings.raw_samples, context.history.X.shape[1], context.rng)
+        return np.vstack([spread, context.neighbours(settings.raw_samples // 4)])
+
+    def free(self) -> Array:
+        points = self.candidates()
+        best = maximize(
+            self.acquisition.value_and_grad, self._starts(points, self.acquisition.screen(points))
+        )
+        return self._choose(
+            np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
+        )
+
+    def risky(self) -> Array:
+        """argmax α(x) φ(x) (15)."""
+        feasibility = self.context.models.feasibility
+
+        def product(x: Array) -> tuple[Array, Array]:
+            value, grad = self.acquisition.value_and_grad(x)
+            log_p, d_log_p = feasibility.log_prob_and_grad(x)
+            return value + log_p, grad + d_log_p
+
+        points = self.candidates()
+        starts = self._starts(points, self.acquisition.screen(points) + feasibility.log_prob(points))
+        best = maximize(product, starts)
+        return self._choose(np.vstack([best.points, points[:64]]), lambda x: product(x)[0])
+
+    def safe(self, rho: float) -> Array | None:
+        """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
+        feasibility = self.context.models.feasibility
+        level = float(ndtri(rho))
+        points = np.vstack([self.candidates(), self._around_safe()])
+        margin = feasibility.margin_and_grad(points)[0] if self.limited else np.full(len(points), np.inf)
+        inside = margin > level
+        if inside.sum() < self.context.settings.restarts:
+            nearest = points[np.argsort(-margin)[: self.context.settings.restarts]]
+            climbed = maximize(feasibility.margin_and_grad, nearest, max_evaluations=25)
+            points = np.vstack([points[inside], climbed.points[climbed.values > level]])
+        else:
+            points = points[inside]
+        if len(points) == 0:
+            return None
+        starts = self._starts(points, self.acquisition.screen(points))
+        best = maximize_above(self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts)
+
+        def worth(x: Array) -> Array:
+            value = self.acquisition.value_and_grad(x)[0]
+            return np.where(feasibility.log_prob(x) >= np.log(rho), value, -np.inf)
+
+        x = self._choose(np.vstack([best.points, points[:64]]), worth)
+        return x if np.isfinite(worth(x[None, :])[0]) else None
+
+    def safest(self) -> Array:
+        """argmax φ."""
+        feasibility = self.context.models.feasibility
+        points = np.vstack([self.candidates(), self._around_safe()])
+        starts = self._starts(points, feasibility.log_prob(points))
+        best = maximize(feasibility.log_prob_and_grad, starts)
+        return self._choose(np.vstack([best.points, starts]), feasibility.log_prob)
+
+    def report(self, x: Array, mode: str, rho: float) -> Proposal:
+        models, at = self.context.models, x[None, :]
+        mean, var = models.objective.predict(at)
+        outputs = models.objective.outputs
+        g = [(gp, *gp.predict(at)) for gp in models.feasibility.constraints]
+        return Proposal(
+            x=x, mode=mode, rho=rho,
+            p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
+            p_each=models.feasibility.each(at)[0],
+            mean=float(outputs.mean(mean)[0]), std=float(outputs.scale * np.sqrt(var[0])),
+            g_mean=np.array([gp.outputs.mean(m)[0] for gp, m, _ in g]),
+            g_std=np.array([gp.outputs.scale * np.sqrt(v[0]) for gp, _, v in g]),
+            warm=models.warm(),
+        )  # fmt: skip
+
+    def _around_safe(self) -> Array:
+        """Trials that were safe, and their surroundings on the scale of the constraints."""
+        history, models = self.context.history, self.context.models
+        X = history.X[history.safe]
+        if len(X) == 0:
+            return history.X[:0]
+        scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
+        reach = np.min(scales, axis=0) if scales else np.asarray(models.objective.hyper.lengthscales)
+        return np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
+
+    def _starts(self, points: Array, screened: Array) -> Array:
+        """Half the restarts from the best candidates, half from among the good ones."""
+        count = self.context.settings.restarts
+        order = np.argsort(-screened, kind="stable")
+        best, others = order[: (count + 1) // 2], order[(count + 1) // 2 : 10 * count]
+        extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
+        return points[np.concatenate([best, extra])]
+
+    def _choose(self, points: Array, worth: Callable[[Array], Array]) -> Array:
+        """The best admissible point (after `snap`), new where there is a new one."""
+        points = self.snap(points)
+        values = worth(points)
+        if not self.revisit:
+            seen = np.vstack([self.context.history.X, self.context.history.pending])
+            old = (np.abs(points[:, None, :] - seen).max(axis=2) < SAME).any(axis=1)
+            if not np.isfinite(values[~old]).any():
+                old[:] = False
+            values = np.where(old, -np.inf, values)
+        return np.asarray(points[int(np.argmax(values))])

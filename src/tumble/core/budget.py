@@ -1,0 +1,74 @@
+"""The controller of risk (§4.2): how sure of safety the next trial must be, from the failures and trials left.
+
+State is frozen and a pure function of the history of billed, finished trials: `replay` rebuilds it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from scipy.special import ndtr, ndtri
+
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class BudgetState:
+    """z_t = Φ^-1(ρ_t) with what is left after the last billed trial."""
+
+    z: float
+    trials_left: int  # ΔT
+    failures_left: int  # ΔB, not below 0
+
+    @property
+    def rho(self) -> float:
+        """ρ_t, the probability of safety asked of the next trial."""
+        return float(ndtr(self.z))
+
+
+def start(trials: int, failures: int, settings: Settings) -> BudgetState:
+    """Before the first trial nothing has happened: z = Φ^-1(ρ_0)."""
+    return BudgetState(float(ndtri(settings.rho_0)), trials, failures)
+
+
+def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
+    """After one more billed trial, which failed or did not."""
+    state = replace(
+        state, trials_left=state.trials_left - 1, failures_left=max(state.failures_left - failed, 0)
+    )
+    if state.trials_left <= 0:
+        return state
+    return replace(state, z=state.z + control(state, failed, settings))
+
+
+def control(state: BudgetState, failed: bool, settings: Settings) -> float:
+    """u_t of (14), with ΔB and ΔT counted after the last trial."""
+    z_safe, z_risk = float(ndtri(settings.rho_safe)), float(ndtri(settings.rho_risk))
+    left, trials = state.failures_left, state.trials_left
+    if left == 0:
+        return z_safe - state.z
+    if left > trials:
+        return z_risk - state.z
+    return (z_safe - state.z) * failed / left + (z_risk - state.z) * left / (2.0 * trials)  # (14)
+
+
+def replay(trials: int, failures: int, failed: Iterable[bool], settings: Settings) -> BudgetState:
+    """The state after the billed outcomes `failed`, in the order of their numbers."""
+    state = start(trials, failures, settings)
+    for outcome in failed:
+        state = step(state, outcome, settings)
+    return state
+
+
+def required(state: BudgetState, settings: Settings) -> float:
+    """ρ asked of the next trial; at ΔB = 0 a total risk δ is spread over the trials left (`settings.delta`)."""
+    if state.failures_left > 0:
+        return state.rho
+    spread = 0.0 if settings.delta is None else 1.0 - settings.delta / max(state.trials_left, 1)
+    return max(settings.rho_safe, spread)
+
+
+def is_risky(state: BudgetState, safe_known: bool, settings: Settings) -> bool:
+    """Whether to search by (15) rather than under the probabilistic constraint (13)."""
+    if state.failures_left == 0:
+        return False
+    return not safe_known or state.rho <= settings.rho_b

@@ -1,0 +1,22 @@
+"""Points to look at before the local search: low-discrepancy ones, and the surroundings of good trials."""
+
+import numpy as np
+
+from .gp import Array
+
+
+def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
+    """(count, dim) points of a Kronecker sequence on the generalised golden ratio, randomly shifted."""
+    ratio = 2.0
+    for _ in range(40):
+        ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
+    steps = ratio ** -np.arange(1.0, dim + 1.0)
+    return np.asarray((rng.random(dim) + np.arange(1, count + 1)[:, None] * steps) % 1.0)
+
+
+def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:
+    """(count, D) points around `centres` (C, D), from a hundredth to one lengthscale (`scales`, (D,)) away."""
+    chosen = centres[rng.integers(len(centres), size=count)]
+    reach = np.exp(rng.uniform(np.log(0.01), 0.0, (count, 1)))
+    shape = (count, centres.shape[1])
+    return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)

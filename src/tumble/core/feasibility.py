@@ -1,0 +1,73 @@
+"""How likely is a trial to be safe? Γ and φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri_exp
+
+from .crashes import SHARPNESS
+from .gp import GP, Array
+
+LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
+
+
+def violated(constraints: Array) -> bool:
+    """Γ: whether any measured constraint (G,) is above 0; what was not measured (NaN) does not count."""
+    return bool(np.any(constraints > 0.0))
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """The processes that decide on safety: one for each constraint, and one for crashes after the first one.
+
+    widening: what each constraint's standard deviation is multiplied by (core.calibration).
+    """
+
+    constraints: tuple[GP, ...]
+    crash: GP | None = None
+    widening: tuple[float, ...] = ()
+
+    def scores(self, x: Array) -> Array:
+        """(M, G [+ 1]) z-scores -μ_j/σ_j; Pr(g_j <= 0) = Φ(score). The last column is that of crashes."""
+        columns = []
+        for gp, noise, width in self._parts():
+            mean, var = gp.predict(x)
+            columns.append(-mean / (width * np.sqrt(var + noise)))
+        return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0))
+
+    def each(self, x: Array) -> Array:
+        """(M, G [+ 1]) probabilities of safety, one a constraint; the last column is that of crashes."""
+        return np.asarray(ndtr(self.scores(x)))
+
+    def log_prob(self, x: Array) -> Array:
+        """(M,) log φ(x)."""
+        return np.asarray(log_ndtr(self.scores(x)).sum(axis=1))
+
+    def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """log φ (M,) and its gradient (M, D)."""
+        value, grad = np.zeros(len(x)), np.zeros_like(x)
+        for gp, noise, width in self._parts():
+            mean, var, d_mean, d_var = gp.predict_with_gradient(x)
+            spread = var + noise
+            score = -mean / (width * np.sqrt(spread))
+            log_p = log_ndtr(score)
+            ratio = np.exp(-0.5 * score * score - LOG_SQRT_2PI - log_p)  # φ/Φ
+            d_score = -d_mean / (width * np.sqrt(spread))[:, None] - (0.5 * score / spread)[:, None] * d_var
+            value += log_p
+            grad += ratio[:, None] * d_score
+        return value, grad
+
+    def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near φ = 1."""
+        log_p, d_log_p = self.log_prob_and_grad(x)
+        log_p = np.minimum(log_p, -1e-300)
+        margin = -ndtri_exp(np.log(-np.expm1(log_p)))
+        slope = np.exp(log_p + 0.5 * margin * margin + LOG_SQRT_2PI)
+        return margin, slope[:, None] * d_log_p
+
+    def _parts(self) -> list[tuple[GP, float, float]]:
+        widths = self.widening or (1.0,) * len(self.constraints)
+        parts = [(gp, 0.0, width) for gp, width in zip(self.constraints, widths, strict=True)]
+        if self.crash is not None:
+            parts.append((self.crash, SHARPNESS**2, 1.0))
+        return parts

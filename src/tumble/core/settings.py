@@ -1,0 +1,138 @@
+"""Every constant of the method, frozen, with the paper's own beside the product's."""
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .fit import Gamma, LogNormal, ModelPriors, Normal, Prior, Uniform
+from .gp import KERNELS
+
+LAWS = ("joint", "frechet", "gumbel")
+PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Priors of a process for any dimension; `per_root_dim` multiplies a log-normal lengthscale by √D."""
+
+    lengthscale: Prior
+    variance: Prior
+    noise: Prior | float
+    per_root_dim: bool = False
+
+    def for_dim(self, dim: int) -> ModelPriors:
+        """The same for D = dim."""
+        lengthscale = self.lengthscale
+        if self.per_root_dim and isinstance(lengthscale, LogNormal):
+            lengthscale = replace(lengthscale, median=lengthscale.median * float(np.sqrt(dim)))
+        return ModelPriors(lengthscale, self.variance, self.noise)
+
+
+DEFAULT_PRIORS = Priors(LogNormal(0.15, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0), per_root_dim=True)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the search behaves. `Settings()` is the product's default, `Settings.paper()` the paper's.
+
+    rho_safe, rho_risk, rho_0, rho_b: the references, the start and the decision boundary of §4.2.
+    delta: total risk spread over the trials left once no failure is left; None for the paper's plain rho_safe.
+    kernel: "matern52" or "se". objective, constraint: priors of the two kinds of process.
+    standardize: model outputs in units of their own spread (constraints are scaled, never shifted).
+    minima: law of f*: "joint", "frechet" or "gumbel"; n_minima samples, over `grid` points.
+    restarts: local searches a suggestion, started from the best of `raw_samples` points.
+    calibrate: correct P(safe) by the record of the study (core.calibration).
+    ucb_beta: width of UCB; None for GP-UCB's schedule. draws: posterior draws of PESC.
+    """
+
+    rho_safe: float = 0.99
+    rho_risk: float = 0.01
+    rho_0: float = 0.1
+    rho_b: float = 0.5
+    delta: float | None = 0.02
+    kernel: str = "matern52"
+    objective: Priors = field(default=DEFAULT_PRIORS)
+    constraint: Priors = field(default=DEFAULT_PRIORS)
+    standardize: bool = True
+    minima: str = "joint"
+    n_minima: int = 20
+    grid: int = 256
+    restarts: int = 10
+    raw_samples: int = 512
+    calibrate: bool = True
+    ucb_beta: float | None = 2.0
+    draws: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("rho_safe", "rho_risk", "rho_0", "rho_b"):
+            value = getattr(self, name)
+            if not (isinstance(value, float) and 0.0 < value < 1.0):
+                raise InputError(f"settings.{name} must be a float between 0 and 1, not {value!r}")
+        if not self.rho_risk <= self.rho_0 <= self.rho_safe:
+            raise InputError(
+                f"settings need rho_risk <= rho_0 <= rho_safe, not {self.rho_risk}, {self.rho_0}, {self.rho_safe}"
+            )
+        if self.delta is not None and not 0.0 < self.delta < 1.0:
+            raise InputError(f"settings.delta must lie between 0 and 1, or be None, not {self.delta!r}")
+        if self.kernel not in KERNELS:
+            raise InputError(f"settings.kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
+        if self.minima not in LAWS:
+            raise InputError(f"settings.minima must be one of {', '.join(LAWS)}, not {self.minima!r}")
+        for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 1):
+                raise InputError(f"settings.{name} must be a whole number of at least 1, not {value!r}")
+
+    @staticmethod
+    def paper(objective: Priors | None = None, constraint: Priors | None = None) -> "Settings":
+        """§5.1, App. D and, where the paper is silent, its authors' scripts (S = 20, a grid of 1000).
+
+        The priors are Table 2's for Hartmann 6D unless others are given.
+        """
+        hartmann = Priors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01)
+        return Settings(
+            delta=None,
+            kernel="se",
+            objective=objective or hartmann,
+            constraint=constraint or objective or hartmann,
+            standardize=False,
+            minima="frechet",
+            grid=1000,
+            calibrate=False,
+            ucb_beta=None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {**asdict(self), "objective": _dump(self.objective), "constraint": _dump(self.constraint)}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> "Settings":
+        """Inverse of `to_dict`."""
+        unknown = set(data) - {f.name for f in fields(Settings)}
+        if unknown:
+            raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
+        return Settings(
+            **{**data, "objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
+        )
+
+
+def _dump(priors: Priors) -> dict[str, Any]:
+    def one(prior: Prior | float) -> Any:
+        return prior if isinstance(prior, float) else {"law": type(prior).__name__, **asdict(prior)}
+
+    names = ("lengthscale", "variance", "noise")
+    return {**{n: one(getattr(priors, n)) for n in names}, "per_root_dim": priors.per_root_dim}
+
+
+def _load(data: dict[str, Any]) -> Priors:
+    def one(value: Any) -> Any:
+        return (
+            value
+            if isinstance(value, float)
+            else PRIORS[value["law"]](**{k: v for k, v in value.items() if k != "law"})
+        )
+
+    return Priors(one(data["lengthscale"]), one(data["variance"]), one(data["noise"]), data["per_root_dim"])

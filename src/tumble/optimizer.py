@@ -1,0 +1,292 @@
+"""Ask and tell: the state of one optimisation, its counting and its checks. No mathematics lives here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _state, checks
+from .core import budget
+from .core.algorithm import History, Recommendation, Snap, Warm, propose, recommend
+from .core.calibration import Reliability, reliability
+from .core.gp import Array
+from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from .policies import Policy, Settings, policy, resolve_settings
+from .space import Space
+from .trials import Best, Recommended, Suggestion, Trial, explain
+
+ON_EXHAUSTED = ("safe", "stop")
+RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every suggestion's
+
+
+class Optimizer:
+    """Minimise within `trials` trials and `failures` failures, one suggestion at a time.
+
+    bounds: (D, 2) lower and upper bounds, or a `tumble.space.Space`.
+    failures: how many trials may fail; None for no limit (with constraints: as many as there are trials).
+    constraints: how many values g <= 0 (safe) come with a trial, or their names.
+    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.policies.POLICIES`.
+    on_exhausted: "safe" goes on, very carefully, when no failure is left; "stop" is a hard cap.
+    """
+
+    def __init__(
+        self, bounds: ArrayLike | Space, trials: int = 100, failures: int | None = None,
+        constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
+        method: str | None = None, settings: str | Settings = "default", on_exhausted: str = "safe",
+    ) -> None:  # fmt: skip
+        self._boxed = not isinstance(bounds, Space)
+        self.space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
+        self.n_trials, self.n_failures_allowed = checks.budget(trials, failures)
+        self._names = checks.constraint_names(constraints)
+        self.seed = checks.seed(seed)
+        self.method = method
+        self.settings = resolve_settings(settings)
+        if on_exhausted not in ON_EXHAUSTED:
+            raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
+        self.on_exhausted = on_exhausted
+        self._trials: list[Trial] = []
+        self._warm: Warm | None = None
+        self._check_method(len(self._names or ()))
+
+    # -- what is known -----------------------------------------------------------------------------------
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every trial, in the order of their numbers."""
+        return tuple(self._trials)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints, in order."""
+        return self._names or ()
+
+    @property
+    def trials_left(self) -> int:
+        """T less the billed trials told or in flight."""
+        return self.n_trials - sum(t.billed and t.status != "skipped" for t in self._trials)
+
+    @property
+    def failures_left(self) -> int:
+        """B less the billed failures; B is T where no budget was given."""
+        return max(self._budget - self._failures, 0)
+
+    @property
+    def best(self) -> Best | None:
+        """The best safe observation, billed or not."""
+        safe = [t for t in self._trials if t.safe]
+        if not safe:
+            return None
+        t = min(safe, key=lambda t: (t.value, t.number))
+        assert t.value is not None
+        return Best(t.number, t.x, t.value, t.constraints)
+
+    @property
+    def reliability(self) -> Reliability:
+        """Of the suggestions that claimed P(safe) >= rho_safe, how many held."""
+        told = [t for t in self._trials if t.status == "told" and t.suggestion is not None]
+        p = np.array([t.suggestion.p_safe for t in told if t.suggestion is not None])
+        return reliability(p, np.array([t.failed for t in told], dtype=bool), self.settings.rho_safe)
+
+    def recommend(self) -> Recommended | None:
+        """Where the process is lowest among the points that are safe with probability rho_safe."""
+        history = self._history()
+        if len(history.X) == 0:
+            return None
+        rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
+        found: Recommendation = recommend(history, self.settings, rng, warm=self._warm, snap=self._snap)
+        return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    def ask(self) -> Suggestion:
+        """The next trial to run. It is in flight until told or skipped."""
+        self._check_may_start()
+        number = len(self._trials)
+        method = self._policy
+        state = self._controller() if method.constrained or self.n_failures_allowed is not None else None
+        proposal = propose(
+            self._history(), state, method.build, self.settings,
+            np.random.default_rng([self.seed, number]),
+            warm=self._warm, controlled=method.controlled, snap=self._snap,
+        )  # fmt: skip
+        if proposal.warm is not None:
+            self._warm = proposal.warm
+        suggestion = Suggestion(
+            number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
+            p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
+            failures_left=self.failures_left, trials_left=self.trials_left - 1,
+            p_each=dict(zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)),
+            constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
+        )  # fmt: skip
+        suggestion = replace(suggestion, why=explain(suggestion, self.settings, self._budgeted))
+        u = tuple(proposal.x.tolist())
+        self._trials.append(Trial(number, suggestion.x, u, suggestion=suggestion))
+        return suggestion
+
+    # -- telling -----------------------------------------------------------------------------------------
+
+    def tell(
+        self, trial: Suggestion | int | ArrayLike | Mapping[str, object], value: float | None = None,
+        constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
+        failed: bool = False, reason: str = "", billed: bool = True,
+    ) -> Trial:  # fmt: skip
+        """Record what came of a suggestion (or its number), or of a point of one's own.
+
+        failed: a crash: no value; constraints measured before it are used.
+        billed: False for old data: evidence that charges neither trials nor failures.
+        """
+        names = self._names_for(constraints)
+        outcome = checks.outcome(value, constraints, failed, reason, names)
+        if billed is not True and billed is not False:
+            raise InputError(f"billed must be True or False, not {billed!r}")
+        record = self._find(trial, billed)
+        self._check_method(len(names))
+        self._names = names if names or self._names is not None else None
+        told = replace(
+            record, status="told", value=outcome.value, crashed=failed, reason=outcome.reason,
+            constraints=outcome.constraints, billed=record.billed and billed,
+        )  # fmt: skip
+        self._store(told)
+        return told
+
+    def skip(self, trial: Suggestion | int) -> None:
+        """Withdraw a suggestion: nothing is learned, nothing is charged."""
+        self._store(replace(self._pending(trial), status="skipped"))
+
+    # -- saving ------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready state; `from_dict` goes on as if it had never stopped."""
+        return _state.dump(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Optimizer":
+        """Inverse of `to_dict`."""
+        return _state.load(cls, data)
+
+    # -- inside ------------------------------------------------------------------------------------------
+
+    @property
+    def _budget(self) -> int:
+        return self.n_trials if self.n_failures_allowed is None else self.n_failures_allowed
+
+    @property
+    def _budgeted(self) -> bool:
+        return self.n_failures_allowed is not None or bool(self._names)
+
+    @property
+    def _failures(self) -> int:
+        return sum(t.billed and t.failed for t in self._trials)
+
+    @property
+    def _policy(self) -> Policy:
+        return policy(self.method, limited=self._budgeted)
+
+    @property
+    def _snap(self) -> Snap | None:
+        return None if self.space.is_continuous else self.space.snap
+
+    def _decode(self, u: Array) -> Any:
+        values = self.space.decode(u)
+        return np.array(list(values.values()), dtype=float) if self._boxed else values
+
+    def _check_method(self, count: int) -> None:
+        chosen = policy(self.method, limited=self._budgeted or count > 0)
+        if count > 0 and not chosen.constrained:
+            takers = ", ".join(p.name for p in _constrained())
+            raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
+
+    def _check_may_start(self) -> None:
+        if self.trials_left <= 0:
+            flying = sum(t.pending for t in self._trials)
+            raise TrialsExhausted(
+                f"all {self.n_trials} trials are used ({flying} in flight); "
+                "build a new Optimizer with more trials to go on"
+            )
+        if self.on_exhausted == "stop" and self._failures >= self._budget:
+            raise BudgetExhausted(
+                f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "
+                "opt.best and opt.recommend() hold the result"
+            )
+        flying = sum(t.pending and t.billed for t in self._trials)
+        if self.on_exhausted == "stop" and self._failures + flying >= self._budget:
+            raise BudgetReserved(
+                f"{self.failures_left} of {self._budget} failures are left and {flying} trials in flight may "
+                "use them; tell or skip one of those first"
+            )
+
+    def _controller(self) -> budget.BudgetState:
+        """The controller's state; a trial in flight that may well fail holds one of the failures left."""
+        told = [t.failed for t in self._trials if t.status == "told" and t.billed]
+        state = budget.replay(self.n_trials, self._budget, told, self.settings)
+        risky = sum(
+            t.pending and t.billed and (t.suggestion is None or t.suggestion.p_safe < self.settings.rho_safe)
+            for t in self._trials
+        )
+        return replace(state, failures_left=max(state.failures_left - risky, 0))
+
+    def _history(self) -> History:
+        told = [t for t in self._trials if t.status == "told"]
+        G, D = len(self.constraint_names), self.space.dim
+
+        def table(rows: list[Sequence[float | None]], width: int) -> Array:
+            full = [[np.nan if v is None else v for v in row] + [np.nan] * (width - len(row)) for row in rows]
+            return np.array(full, dtype=float).reshape(len(rows), width)
+
+        made = [t.suggestion for t in told]
+        return History(
+            X=table([t.u for t in told], D),
+            y=table([[t.value] for t in told], 1)[:, 0],
+            g=table([t.constraints for t in told], G),
+            crashed=np.array([t.crashed for t in told], dtype=bool),
+            pending=table([t.u for t in self._trials if t.pending], D),
+            predicted_mean=table([s.constraint_means if s else () for s in made], G),
+            predicted_std=table([s.constraint_stds if s else () for s in made], G),
+        )
+
+    def _names_for(self, constraints: object) -> tuple[str, ...]:
+        """The names in force; learned from the first told constraints where they were left open."""
+        if self._names is not None:
+            return self._names
+        if constraints is None:
+            return ()
+        if isinstance(constraints, Mapping):
+            return checks.constraint_names(list(constraints)) or ()
+        return checks.constraint_names(len(np.atleast_1d(np.asarray(constraints, dtype=object)))) or ()
+
+    def _find(self, trial: Any, billed: bool) -> Trial:
+        if isinstance(trial, Suggestion) or (
+            isinstance(trial, int | np.integer) and not isinstance(trial, bool)
+        ):
+            return self._pending(trial)
+        u = self.space.encode(trial)
+        if billed and self.trials_left <= 0:
+            raise TrialsExhausted(
+                f"all {self.n_trials} trials are used; tell old data with billed=False to add evidence only"
+            )
+        return Trial(len(self._trials), self._decode(u), tuple(u.tolist()), billed=billed)
+
+    def _pending(self, trial: Suggestion | int) -> Trial:
+        number = trial.number if isinstance(trial, Suggestion) else trial
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise InputError(f"a trial is named by its Suggestion or its number, not {trial!r}")
+        if not 0 <= number < len(self._trials):
+            raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
+        record = self._trials[number]
+        if record.status != "pending":
+            raise InputError(f"trial {number} is {record.status} already; each trial is told or skipped once")
+        return record
+
+    def _store(self, record: Trial) -> None:
+        if record.number == len(self._trials):
+            self._trials.append(record)
+        else:
+            self._trials[record.number] = record
+
+
+def _constrained() -> list[Policy]:
+    from .policies import POLICIES
+
+    return [p for p in POLICIES.values() if p.constrained]

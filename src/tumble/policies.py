@@ -1,0 +1,48 @@
+"""Methods by name, and settings by name."""
+
+from dataclasses import dataclass
+
+from .core.algorithm import Build, excursion_search
+from .core.settings import Settings
+from .errors import InputError
+
+__all__ = ["POLICIES", "Policy", "Settings", "policy", "resolve_settings"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A method of §5: which acquisition it maximises, and what it knows of constraints and budgets."""
+
+    name: str
+    build: Build
+    constrained: bool  # takes constraints
+    controlled: bool = False  # obeys the controller of §4.2
+
+
+POLICIES: dict[str, Policy] = {
+    p.name: p
+    for p in (
+        Policy("xs", excursion_search, constrained=False),
+        Policy("xsf", excursion_search, constrained=True, controlled=True),
+    )
+}
+
+
+def policy(name: str | None, *, limited: bool) -> Policy:
+    """The method called `name`; None is "xsf" where there is a budget or a constraint (`limited`), else "xs"."""
+    if name is None:
+        return POLICIES["xsf" if limited else "xs"]
+    if name not in POLICIES:
+        raise InputError(f"method must be one of {', '.join(POLICIES)}, or None; not {name!r}")
+    return POLICIES[name]
+
+
+def resolve_settings(settings: str | Settings) -> Settings:
+    """Settings by name ("default", "paper"), or as they are."""
+    if isinstance(settings, Settings):
+        return settings
+    if settings == "default":
+        return Settings()
+    if settings == "paper":
+        return Settings.paper()
+    raise InputError(f'settings must be "default", "paper" or a tumble.Settings, not {settings!r}')

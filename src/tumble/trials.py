@@ -1,0 +1,123 @@
+"""What the front doors hand out: suggestions, trials, results. Frozen, in the user's units."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .core.feasibility import violated
+from .core.settings import Settings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a user's function returns: a value (None where none was reached) and its constraints (g <= 0 is safe)."""
+
+    value: float | None
+    constraints: Any = None
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The next trial, and why. `str(suggestion)` says it in one sentence."""
+
+    number: int
+    x: Any  # (D,) array, or a dict for a Space
+    mode: str  # "start" | "free" | "risky" | "safe" | "safest"
+    rho: float  # probability of safety that was asked for
+    p_safe: float
+    mean: float  # predicted value
+    std: float
+    failures_left: int
+    trials_left: int  # after this one
+    p_each: dict[str, float] = field(default_factory=dict)  # by constraint; "crash" once there was one
+    constraint_means: tuple[float, ...] = ()
+    constraint_stds: tuple[float, ...] = ()
+    why: str = ""
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial: where, what came of it, and the suggestion it came from."""
+
+    number: int
+    x: Any
+    u: tuple[float, ...]  # in the unit cube
+    status: str = "pending"  # "pending" | "told" | "skipped"
+    value: float | None = None
+    constraints: tuple[float | None, ...] = ()
+    crashed: bool = False
+    reason: str = ""
+    billed: bool = True
+    suggestion: Suggestion | None = None
+
+    @property
+    def pending(self) -> bool:
+        """In flight: asked, neither told nor skipped."""
+        return self.status == "pending"
+
+    @property
+    def failed(self) -> bool:
+        """Γ: it crashed, or a measured constraint is above 0."""
+        measured = np.array([np.nan if g is None else g for g in self.constraints], dtype=float)
+        return self.status == "told" and (self.crashed or violated(measured))
+
+    @property
+    def safe(self) -> bool:
+        """It has a value and did not fail."""
+        return self.status == "told" and self.value is not None and not self.failed
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best safe observation."""
+
+    number: int
+    x: Any
+    value: float
+    constraints: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """Where the model is lowest among what is safe with probability rho_safe; the safest point if not `reached`."""
+
+    x: Any
+    mean: float
+    std: float
+    p_safe: float
+    reached: bool
+
+
+def explain(s: Suggestion, settings: Settings, budgeted: bool) -> str:
+    """One plain sentence on why this trial."""
+    left = f"{_count(s.failures_left, 'failure')} and {_count(s.trials_left, 'trial')} left after it"
+    value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
+    p = f"P(safe) = {_percent(s.p_safe)}"
+    if s.mode == "start":
+        return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
+    if s.mode == "free":
+        return f"Trial {s.number}: where the process is most likely to cross its own minimum; {value}."
+    if s.mode == "risky":
+        return f"Trial {s.number}: risky search for a better safe area; {p}, {value}, {left}."
+    if s.mode == "safe":
+        return f"Trial {s.number}: safe search, where P(safe) must reach {_percent(s.rho)}; {p}, {value}, {left}."
+    return (
+        f"Trial {s.number}: nothing reaches P(safe) = {_percent(s.rho)}, so this is the safest point; "
+        f"{p}, {value}, {left}."
+    )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _percent(p: float) -> str:
+    """Enough digits to tell 0.999 from 1."""
+    if not 0.99 < p < 1.0:
+        return f"{100.0 * p:.3g} %"
+    digits = min(8, max(1, int(np.ceil(-np.log10(1.0 - p))) - 1))
+    return f"{np.floor(10.0 ** (digits + 2) * p) / 10.0**digits:.{digits}f} %"

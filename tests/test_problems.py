@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import NonlinearConstraint, minimize
+from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
 from tumble import problems
 from tumble.errors import Failure, InputError, TumbleError
@@ -64,17 +64,20 @@ def test_no_local_search_from_many_starts_is_better_than_the_stated_optimum(name
             return -np.atleast_1d(limit(x))
         return -problem.constraints(x) if problem.constraints else np.ones(1)
 
+    def scaled(u):
+        return float(problem.objective(low + width * u) / scale)
+
     scale = np.std([problem.objective(x) for x in uniform(problem, 100)])
     starts = [*np.random.default_rng(1).random((25, problem.dimension)), (optimum(problem) - low) / width]
     best = np.inf
     for start in starts:
         found = minimize(
-            lambda u: float(problem.objective(low + width * u) / scale),
-            np.asarray(start),
+            scaled,
+            start,
             method="SLSQP",
-            bounds=[(0.0, 1.0)] * problem.dimension,
+            bounds=Bounds(0.0, 1.0),
             constraints=NonlinearConstraint(slack, 0.0, np.inf),
-            options={"maxiter": 200, "ftol": 1e-12},
+            tol=1e-12,
         )
         outcome = problem.evaluate(np.clip(low + width * found.x, *problem.bounds.T))
         best = min(best, outcome.value if outcome.safe else np.inf)

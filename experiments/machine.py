@@ -1,0 +1,58 @@
+"""What a run ran on: versions, hardware, and a hash of the code, for every line."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("numpy", "scipy", "torch", "gpytorch", "botorch", "optuna")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def one_thread_each() -> None:
+    """One BLAS thread a process; takes effect in processes started from now on."""
+    for name in THREAD_VARIABLES:
+        os.environ[name] = "1"
+
+
+@lru_cache(maxsize=1)
+def description() -> dict[str, Any]:
+    """Versions of the packages, the processor, and the code."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "versions": versions,
+        "hardware": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()},
+        "code": code_hash(),
+    }
+
+
+@lru_cache(maxsize=1)
+def code_hash() -> str:
+    """Hash of tumble's sources: lines of one table should share it, and the report says when they do not."""
+    import tumble
+
+    root = Path(next(iter(tumble.__path__)))
+    digest = hashlib.sha256()
+    for folder in (".", "core", "baselines"):
+        for path in sorted((root / folder).glob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

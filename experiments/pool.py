@@ -1,0 +1,157 @@
+"""Runs side by side: a process pool with one BLAS thread each, or a Dask cluster, with the time left."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import sys
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from tumble import problems
+
+from . import machine
+from .records import Line, Spec
+from .store import Store
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of `run_all` did."""
+
+    done: int
+    already: int
+    errors: tuple[str, ...]
+
+
+def run_all(
+    specs: Sequence[Spec], store: Store, *, jobs: int = 1, executor: str = "", out: TextIO = sys.stderr
+) -> Summary:
+    """Carry out every spec that has no line yet, and append its line when it is finished."""
+    known = store.keys()
+    todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
+    already = len({spec.key for spec in specs} & known)
+    progress = Progress(todo, jobs, out)
+    errors: list[str] = []
+    if todo:
+        _prepare(todo)
+        with _executor(jobs, executor) as pool:
+            for spec, answer in _answers(pool, todo):
+                if isinstance(answer, str):
+                    errors.append(f"{spec.describe()}\n{answer}")
+                else:
+                    store.append(answer)
+                progress.advance(spec, answer["wall"] if isinstance(answer, dict) else 0.0)
+    progress.close()
+    return Summary(len(todo) - len(errors), already, tuple(errors))
+
+
+def carry_out(spec: Spec) -> Line | str:
+    """In a worker: the line of a spec, or the traceback where it raised."""
+    module, _, name = spec.task.partition(":")
+    begun, started = time.perf_counter(), datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        task: Callable[[Spec], dict[str, Any]] = getattr(importlib.import_module(module), name)
+        content = task(spec)
+    except Exception:  # one run that breaks must not end the others: the caller reports it
+        return traceback.format_exc()
+    return {
+        "key": spec.key,
+        **asdict(spec),
+        "family": spec.family,
+        "settings_hash": spec.settings_hash,
+        **content,
+        **machine.description(),
+        "started": started,
+        "wall": round(time.perf_counter() - begun, 3),
+    }
+
+
+def _answers(pool: Executor, todo: Sequence[Spec]) -> Iterator[tuple[Spec, Line | str]]:
+    futures: dict[Future[Line | str], Spec] = {pool.submit(carry_out, spec): spec for spec in todo}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+@contextmanager
+def _executor(jobs: int, address: str) -> Iterator[Executor]:
+    if address:
+        from distributed import Client
+
+        with Client(address.replace("dask://", "tcp://", 1)) as client:  # type: ignore[no-untyped-call]
+            yield client.get_executor(pure=False)
+        return
+    machine.one_thread_each()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        yield pool
+
+
+def _prepare(todo: Sequence[Spec]) -> None:
+    """Fill the cache of in-model draws once, here, rather than in every worker at once."""
+    for name in sorted({spec.problem for spec in todo if spec.family.startswith("in-model")}):
+        problems.get(name)
+
+
+class Progress:
+    """A bar with the time left: what remains, at the mean time of each kind of run, over the workers."""
+
+    def __init__(self, todo: Sequence[Spec], jobs: int, out: TextIO) -> None:
+        self._left: dict[tuple[str, str, str], int] = defaultdict(int)
+        for spec in todo:
+            self._left[_kind(spec)] += 1
+        self._times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        self._total, self._done, self._jobs, self._out = len(todo), 0, max(1, jobs), out
+        self._last = 0.0
+
+    def advance(self, spec: Spec, seconds: float) -> None:
+        """One run is finished after so many seconds."""
+        self._done += 1
+        self._left[_kind(spec)] -= 1
+        self._times[_kind(spec)].append(seconds)
+        live, now = self._out.isatty(), time.monotonic()
+        if live or self._done == self._total or now - self._last > 15.0:
+            self._last = now
+            filled = 24 * self._done // self._total
+            bar = "█" * filled + "·" * (24 - filled)
+            text = f"{bar} {self._done}/{self._total} runs, {duration(self.left())} left; {spec.describe()}"
+            self._out.write(f"\r\033[K{text}" if live else f"{text}\n")
+            self._out.flush()
+
+    def left(self) -> float:
+        """Seconds left, estimated."""
+        known = [t for times in self._times.values() for t in times]
+        mean = sum(known) / len(known) if known else 0.0
+        total = 0.0
+        for kind, count in self._left.items():
+            times = self._times.get(kind)
+            total += count * (sum(times) / len(times) if times else mean)
+        return total / self._jobs
+
+    def close(self) -> None:
+        """End the line."""
+        if self._total and self._out.isatty():
+            self._out.write("\n")
+
+
+def _kind(spec: Spec) -> tuple[str, str, str]:
+    return spec.family, spec.method, spec.block
+
+
+def duration(seconds: float) -> str:
+    """Seconds as "40 s", "12 min" or "3 h 05 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

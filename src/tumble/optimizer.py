@@ -103,9 +103,17 @@ class Optimizer:
     def ask(self) -> Suggestion:
         """The next trial to run. It is in flight until told or skipped."""
         self._check_may_start()
-        number = len(self._trials)
+        suggestion, u = self._suggest(len(self._trials))
+        self._trials.append(Trial(suggestion.number, suggestion.x, u, suggestion=suggestion))
+        return suggestion
+
+    def _suggest(self, number: int, reserved: int = 0) -> tuple[Suggestion, tuple[float, ...]]:
+        """Suggestion `number`, and where it lies in the unit cube; it is not recorded.
+
+        reserved: failures left that must be kept for trials in flight whose setting is not known yet.
+        """
         method = self._policy
-        state = self._controller() if method.constrained or self.n_failures_allowed is not None else None
+        state = self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
         proposal = propose(
             self._history(), state, method.build, self.settings,
             np.random.default_rng([self.seed, number]),
@@ -121,9 +129,7 @@ class Optimizer:
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
         )  # fmt: skip
         suggestion = replace(suggestion, why=explain(suggestion, self.settings, self._budgeted))
-        u = tuple(proposal.x.tolist())
-        self._trials.append(Trial(number, suggestion.x, u, suggestion=suggestion))
-        return suggestion
+        return suggestion, tuple(proposal.x.tolist())
 
     # -- telling -----------------------------------------------------------------------------------------
 
@@ -217,7 +223,7 @@ class Optimizer:
                 "use them; tell or skip one of those first"
             )
 
-    def _controller(self) -> budget.BudgetState:
+    def _controller(self, reserved: int = 0) -> budget.BudgetState:
         """The controller's state; a trial in flight that may well fail holds one of the failures left."""
         told = [t.failed for t in self._trials if t.status == "told" and t.billed]
         state = budget.replay(self.n_trials, self._budget, told, self.settings)
@@ -225,7 +231,7 @@ class Optimizer:
             t.pending and t.billed and (t.suggestion is None or t.suggestion.p_safe < self.settings.rho_safe)
             for t in self._trials
         )
-        return replace(state, failures_left=max(state.failures_left - risky, 0))
+        return replace(state, failures_left=max(state.failures_left - risky - reserved, 0))
 
     def _history(self) -> History:
         told = [t for t in self._trials if t.status == "told"]

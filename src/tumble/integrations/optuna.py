@@ -1,0 +1,383 @@
+"""`TumbleSampler`: the search, its budget and its manners behind Optuna's interface.
+
+A thin translation: Optuna's trials become the trials of an `Optimizer`, which is asked for the next one; what
+it decided is written back as one attribute of the trial.  Nothing is kept between two calls but speed, so any
+number of threads, processes and machines may share a study, and any of them may die.
+
+`optuna_trials` says what a stored trial means, `optuna_gate` keeps a hard budget among many workers.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from tumble import checks
+from tumble.core.algorithm import Warm
+from tumble.core.gp import Hyper
+from tumble.core.settings import Settings
+from tumble.errors import Failure, InputError
+from tumble.integrations.optuna_gate import Gate, bury, stop
+from tumble.integrations.optuna_trials import (
+    DECISION,
+    OUTCOME,
+    REASON,
+    TRANSIENT,
+    Reading,
+    admissible,
+    decision,
+    fitting,
+    read,
+    setting,
+    stored_constraints,
+    to_parameter,
+)
+from tumble.optimizer import ON_EXHAUSTED, Optimizer
+from tumble.parameters import Choice
+from tumble.policies import policy, resolve_settings
+from tumble.space import Space
+from tumble.trials import Recommended, Suggestion, Trial, explain
+
+__all__ = ["TumbleSampler"]
+
+
+class TumbleSampler(BaseSampler):
+    """Optuna's way to search within `trials` trials and `failures` failures.
+
+    Constraints come from ``trial.set_constraint(name, value)`` (value <= 0 is safe) or, as in Optuna 4, from
+    `constraints_func`.  A trial told as FAIL is a failure that teaches and is billed; set the user attribute
+    ``"tumble:transient"`` first where it was only the infrastructure, and ``"tumble:reason"`` to say why.
+
+    Parameters
+    ----------
+    trials, failures, seed, method, settings, on_exhausted
+        As for `tumble.Optimizer`.  Past `trials` the search goes on as if one trial were left.
+    constraints_func
+        FrozenTrial -> sequence of floats, each <= 0 where safe.
+    space
+        The distributions by name, where they are known beforehand; else they are learned from the trials, and
+        the first one is drawn at random.
+    """
+
+    def __init__(
+        self,
+        trials: int = 100,
+        failures: int | None = None,
+        seed: int | None = None,
+        method: str | None = None,
+        settings: str | Settings = "default",
+        on_exhausted: str = "safe",
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        *,
+        space: Mapping[str, BaseDistribution] | None = None,
+    ) -> None:
+        self.trials, self.failures = checks.budget(trials, failures)
+        self.seed = checks.seed(seed)
+        self.method = method
+        self.settings = resolve_settings(settings)
+        policy(method, limited=failures is not None)
+        if on_exhausted not in ON_EXHAUSTED:
+            raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
+        if on_exhausted == "stop" and failures is None:
+            raise InputError('on_exhausted="stop" needs a budget: give failures')
+        self.on_exhausted = on_exhausted
+        self._constraints_func = constraints_func
+        self._space = None if space is None else dict(space)
+        self._encoded: dict[tuple[int, Space, int], tuple[float, ...]] = {}
+
+    # -- what Optuna calls -------------------------------------------------------------------------------
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Wait for a place within the budget (only "stop" makes anyone wait)."""
+        if not study._is_multi_objective():
+            self.gate(study).admit(study, trial)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The parameters that are searched together: those that every trial had."""
+        self._raise_error_if_multi_objective(study)
+        known = self._space if self._space is not None else self._common_space(study)
+        return {name: distribution for name, distribution in known.items() if _searchable(distribution)}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The next setting; what was decided, and why, is written to the trial."""
+        self._raise_error_if_multi_objective(study)
+        if not search_space:
+            return {}
+        earlier = decision(trial).get("params", {})
+        if all(n in earlier and admissible(earlier[n], d) for n, d in search_space.items()):
+            return {name: earlier[name] for name in search_space}  # its worker died after deciding
+        suggestion, params, warm = self._suggest(study, trial, search_space)
+        note = _note(suggestion, params, warm, self._names(study))
+        study._storage.set_trial_system_attr(trial._trial_id, DECISION, note)
+        return params
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A seeded random value: for the first trial, and for parameters that not every trial has."""
+        self._raise_error_if_multi_objective(study)
+        entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
+        seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
+        return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        """Mark a failure as one that was told, store constraints, and stop where the budget is gone."""
+        if study._is_multi_objective():
+            return
+        if state in (TrialState.COMPLETE, TrialState.PRUNED) and self._constraints_func is not None:
+            _store_constraints(study, trial, self._constraints_func(trial))
+        if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
+            _mark(study, trial)
+        if self.on_exhausted == "stop":
+            self._stop_where_spent(study, trial, state, values)
+
+    # -- what else is of use -----------------------------------------------------------------------------
+
+    def recommend(self, study: Study) -> Recommended | None:
+        """As `Optimizer.recommend`, with x as parameters by name; None before any data."""
+        self._raise_error_if_multi_objective(study)
+        space = {n: d for n, d in (self._space or self._common_space(study)).items() if _searchable(d)}
+        if not space:
+            return None
+        mirror = self._mirror(study, space, study.get_trials(deepcopy=False))
+        found = mirror.recommend()
+        return None if found is None else replace(found, mean=_sign(study) * found.mean)
+
+    def gate(self, study: Study) -> Gate:
+        """Who may start a trial of this study."""
+        return Gate(self.failures if self.on_exhausted == "stop" else None, None, self.reader(study), bury)
+
+    def reader(self, study: Study) -> Callable[[FrozenTrial], Reading]:
+        """What a stored trial of this study means."""
+        sign = _sign(study)
+        return lambda trial: read(trial, sign, self.constraints_of)
+
+    def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
+        """g by name of a told trial."""
+        return stored_constraints(trial)
+
+    # -- inside ------------------------------------------------------------------------------------------
+
+    def _suggest(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> tuple[Suggestion, dict[str, Choice], Warm | None]:
+        others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+        mirror = self._mirror(study, search_space, others)
+        undecided = sum(
+            t.state == TrialState.RUNNING and t.number < trial.number and not _has(t, search_space)
+            for t in others
+        )
+        suggestion, _ = mirror._suggest(trial.number, reserved=undecided)
+        shown = replace(
+            suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
+        )
+        shown = replace(shown, why=explain(shown, self.settings, mirror._budgeted))
+        return shown, suggestion.x, mirror._warm
+
+    def _mirror(
+        self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
+    ) -> Optimizer:
+        """An `Optimizer` with the study's trials."""
+        space = Space({name: to_parameter(distribution) for name, distribution in search_space.items()})
+        readings = [self.reader(study)(trial) for trial in trials]
+        names = _union(readings)
+        crashed = any(reading.crashed for reading in readings)
+        mirror = Optimizer(
+            space,
+            trials=self.trials,
+            failures=self.trials if self.failures is None and crashed else self.failures,
+            constraints=names,
+            seed=self.seed,
+            method=self.method,
+            settings=self.settings,
+            on_exhausted=self.on_exhausted,
+        )
+        placed = [
+            self._translate(study, trial, reading, space, names)
+            for trial, reading in zip(trials, readings, strict=True)
+            if reading.phase != "void" and _has(trial, search_space)
+        ]
+        mirror._trials = placed
+        mirror._warm = _last_warm(trials, names, space.dim)
+        return mirror
+
+    def _translate(
+        self, study: Study, trial: FrozenTrial, reading: Reading, space: Space, names: list[str]
+    ) -> Trial:
+        key = (study._study_id, space, trial.number)
+        if key not in self._encoded:
+            values = setting(trial)
+            self._encoded[key] = tuple(space.encode({name: values[name] for name in space.names}).tolist())
+        return Trial(
+            number=trial.number,
+            x=None,
+            u=self._encoded[key],
+            status="told" if reading.phase == "told" else "pending",
+            value=reading.value,
+            constraints=tuple(reading.constraints.get(name) for name in names),
+            crashed=reading.crashed,
+            reason=reading.reason,
+            billed=reading.billed,
+            suggestion=_suggestion(trial, names),
+        )
+
+    def _names(self, study: Study) -> list[str]:
+        return _union([self.reader(study)(t) for t in study.get_trials(deepcopy=False)])
+
+    def _common_space(self, study: Study) -> dict[str, BaseDistribution]:
+        """The parameters of all trials with a value; of all failed ones while there is none with a value."""
+        told = [
+            (trial, reading)
+            for trial in study.get_trials(deepcopy=False)
+            if (reading := self.reader(study)(trial)).phase == "told" and trial.distributions
+        ]
+        whole = [trial for trial, reading in told if not reading.crashed] or [trial for trial, _ in told]
+        if not whole:
+            return {}
+        common = dict(whole[-1].distributions)
+        for trial in whole[:-1]:
+            common = {n: d for n, d in common.items() if trial.distributions.get(n) == d}
+        return common
+
+    def _stop_where_spent(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        reading_of = self.reader(study)
+        trials = study._storage.get_all_trials(study._study_id, deepcopy=True)
+        for other in trials:
+            if other.number == trial.number:
+                other.state, other.values = state, values
+        spent = sum(reading.failed and reading.billed for reading in map(reading_of, trials))
+        if self.failures is not None and spent >= self.failures:
+            stop(study)
+
+
+def _sign(study: Study) -> float:
+    return -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
+
+
+def _searchable(distribution: BaseDistribution) -> bool:
+    """More than one value, and of a kind that our space knows."""
+    if distribution.single():
+        return False
+    try:
+        to_parameter(distribution)
+    except InputError:
+        return False
+    return True
+
+
+def _has(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> bool:
+    """Whether the trial's setting is known in the whole search space, and lies in it."""
+    values = setting(trial)
+    return all(name in values and admissible(values[name], d) for name, d in search_space.items())
+
+
+def _union(readings: Sequence[Reading]) -> list[str]:
+    """The names of the constraints in the order of their first appearance."""
+    return list(dict.fromkeys(name for reading in readings for name in reading.constraints))
+
+
+def _note(
+    suggestion: Suggestion, params: dict[str, Choice], warm: Warm | None, names: Sequence[str]
+) -> dict[str, Any]:
+    """What is written to the trial; NaN becomes None, because not every database takes it."""
+    predicted = zip(names, suggestion.constraint_means, suggestion.constraint_stds, strict=False)
+    note: dict[str, Any] = {
+        "mode": suggestion.mode,
+        "rho": _round(suggestion.rho),
+        "p_safe": _round(suggestion.p_safe),
+        "why": suggestion.why,
+        "mean": _round(suggestion.mean),
+        "std": _round(suggestion.std),
+        "constraints": {name: [_round(mean), _round(std)] for name, mean, std in predicted},
+        "params": params,
+    }
+    if warm is not None:
+        hypers = [warm.objective, *warm.constraints]
+        note["warm"] = [[_round(v) for v in (*h.lengthscales, h.variance, h.noise)] for h in hypers]
+    return fitting(note)
+
+
+def _round(value: float) -> float | None:
+    return float(f"{value:.9g}") if np.isfinite(value) else None
+
+
+def _suggestion(trial: FrozenTrial, names: Sequence[str]) -> Suggestion | None:
+    """The suggestion a trial came from, as far as the controller and the calibration want it."""
+    note = decision(trial)
+    if note.get("p_safe") is None:
+        return None
+    predicted = [note.get("constraints", {}).get(name) or [None, None] for name in names]
+    means, stds = ([np.nan if p[k] is None else p[k] for p in predicted] for k in (0, 1))
+    return Suggestion(
+        trial.number, None, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan, 0, 0,
+        constraint_means=tuple(means), constraint_stds=tuple(stds),
+    )  # fmt: skip
+
+
+def _last_warm(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int) -> Warm | None:
+    """The hyperparameters of the latest decision that fit this space and these constraints."""
+    for trial in reversed(trials):
+        rows = decision(trial).get("warm")
+        if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 2 for row in rows):
+            hypers = [Hyper(tuple(row[:dim]), row[dim], row[dim + 1]) for row in rows]
+            return Warm(hypers[0], tuple(hypers[1:]))
+    return None
+
+
+def _store_constraints(
+    study: Study, trial: FrozenTrial, constraints: Sequence[float] | Mapping[str, float]
+) -> None:
+    pairs = constraints.items() if isinstance(constraints, Mapping) else enumerate(constraints)
+    for name, value in pairs:
+        if value is None:
+            continue
+        if np.isnan(value):
+            raise InputError(f"constraint {name} must be a number (<= 0 where safe), but it is nan")
+        study._storage.set_trial_system_attr(trial._trial_id, f"constraints:{name}", float(value))
+
+
+def _mark(study: Study, trial: FrozenTrial) -> None:
+    """Someone told this FAIL: a failure, unless they said that it was transient or pressed Ctrl-C."""
+    error = _raised_by_objective()
+    if isinstance(error, KeyboardInterrupt):
+        return
+    if isinstance(error, Failure) and isinstance(error.constraints, (Mapping, Sequence)):
+        _store_constraints(study, trial, error.constraints)
+    reason = trial.user_attrs.get(REASON) or (str(error) or repr(error) if error else "told as failed")
+    kind = "transient" if trial.user_attrs.get(TRANSIENT) else "failure"
+    note = {"kind": kind, "reason": str(reason)[:500]}
+    study._storage.set_trial_system_attr(trial._trial_id, OUTCOME, note)
+
+
+def _raised_by_objective() -> BaseException | None:
+    """What the objective of the running `study.optimize` raised; None where the trial was told by hand.
+
+    Optuna stores FAIL for a Ctrl-C and for a failure alike and passes the sampler nothing to tell them apart:
+    the exception is only to be found in the frame of its loop.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if (
+            frame.f_code.co_name == "_run_trial"
+            and frame.f_globals.get("__name__") == "optuna.study._optimize"
+        ):
+            error = frame.f_locals.get("func_err")
+            return error if isinstance(error, BaseException) else None
+        frame = frame.f_back
+    return None

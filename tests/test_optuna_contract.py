@@ -1,0 +1,37 @@
+"""Optuna's own contract for samplers, with and without a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from optuna.samplers import BaseSampler
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+
+import tumble
+
+QUICK = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+
+
+class TestWithoutABudget(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: tumble.TumbleSampler(seed=0, settings=QUICK)
+
+
+class TestWithABudget(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: tumble.TumbleSampler(trials=30, failures=5, seed=0, settings=QUICK)
+
+
+class TestWithAHardBudget(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: tumble.TumbleSampler(
+            trials=30, failures=5, seed=0, settings=QUICK, on_exhausted="stop"
+        )

@@ -117,7 +117,8 @@ class Optimizer:
         proposal = propose(
             self._history(), state, method.build, self.settings,
             np.random.default_rng([self.seed, number]),
-            warm=self._warm, controlled=method.controlled, snap=self._snap,
+            warm=self._warm, controlled=method.controlled, weighted=method.weighted, keeps=method.keeps,
+            snap=self._snap,
         )  # fmt: skip
         if proposal.warm is not None:
             self._warm = proposal.warm
@@ -295,4 +296,4 @@ class Optimizer:
 def _constrained() -> list[Policy]:
     from .policies import POLICIES
 
-    return [p for p in POLICIES.values() if p.constrained]
+    return [p for p in POLICIES.values() if p.constrained and p.listed]

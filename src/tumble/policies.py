@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass
 
+from .baselines.entropy import max_value_entropy
+from .baselines.improvement import (
+    confidence_bound,
+    constrained_improvement,
+    expected_improvement,
+    probability_of_improvement,
+)
 from .core.algorithm import Build, excursion_search
 from .core.settings import Settings
 from .errors import InputError
@@ -17,6 +24,9 @@ class Policy:
     build: Build
     constrained: bool  # takes constraints
     controlled: bool = False  # obeys the controller of §4.2
+    weighted: bool = True  # (15) multiplies the acquisition by φ
+    keeps: float | None = None  # P(safe) of each constraint to which the acquisition keeps by itself
+    listed: bool = True  # False: only for ablations
 
 
 POLICIES: dict[str, Policy] = {
@@ -24,6 +34,12 @@ POLICIES: dict[str, Policy] = {
     for p in (
         Policy("xs", excursion_search, constrained=False),
         Policy("xsf", excursion_search, constrained=True, controlled=True),
+        Policy("ei", expected_improvement, constrained=False),
+        Policy("pi", probability_of_improvement, constrained=False),
+        Policy("ucb", confidence_bound, constrained=False),
+        Policy("mes", max_value_entropy, constrained=False),
+        Policy("eic", constrained_improvement, constrained=True),
+        Policy("xsf-ei", constrained_improvement, constrained=True, controlled=True, listed=False),
     )
 }
 
@@ -33,7 +49,8 @@ def policy(name: str | None, *, limited: bool) -> Policy:
     if name is None:
         return POLICIES["xsf" if limited else "xs"]
     if name not in POLICIES:
-        raise InputError(f"method must be one of {', '.join(POLICIES)}, or None; not {name!r}")
+        names = ", ".join(p.name for p in POLICIES.values() if p.listed)
+        raise InputError(f"method must be one of {names}, or None; not {name!r}")
     return POLICIES[name]
 
 

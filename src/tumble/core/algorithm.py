@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtri
 
+from ..errors import InputError
 from . import minimum
 from .acquisition import Acquisition, ExcursionSearch
 from .budget import BudgetState, is_risky, required
@@ -23,6 +24,11 @@ from .maximize import maximize, maximize_above
 from .settings import Priors, Settings
 
 Snap = Callable[[Array], Array]
+NO_SAFE_START = (
+    "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
+    "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
+    "or choose method='xsf', which needs none"
+)
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -76,7 +82,7 @@ class Context:
     history: History
     models: Models
     objective: GP  # conditioned on what is in flight as well
-    eta: float  # incumbent: the smallest posterior mean at a safe trial, in model units
+    eta: float  # incumbent: the smallest posterior mean (or value: settings.incumbent) at a safe trial
     settings: Settings
     rng: np.random.Generator
 
@@ -169,27 +175,38 @@ def excursion_search(context: Context) -> ExcursionSearch:
 
 def propose(
     history: History, state: BudgetState | None, build: Build, settings: Settings, rng: np.random.Generator,
-    *, warm: Warm | None = None, controlled: bool = True, snap: Snap | None = None,
+    *, warm: Warm | None = None, controlled: bool = True, weighted: bool = True, keeps: float | None = None,
+    snap: Snap | None = None,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
     state: the budget, or None where there is neither budget nor constraint.
     controlled: False for methods that know no budget: they search by (15) until no failure is left.
+    weighted: False where the acquisition contains the constraints, so that (15) must not multiply it by φ.
+    keeps: P(safe) of each constraint to which the acquisition keeps by itself (-inf elsewhere), whatever the
+    budget; such a method needs a safe trial to start from.
     snap: maps points to the nearest admissible settings; the choice is made among those.
     """
     dim = history.X.shape[1]
+    if keeps is not None and not history.safe.any():
+        raise InputError(NO_SAFE_START)
     if len(history.X) == 0:
         return _first(history, state, settings, rng, dim, snap)
     models = fit_models(history, settings, warm)
     context = _context(history, models, settings, rng)
     acquisition = build(context)
     search = _Search(context, acquisition, snap or (lambda x: x))
+    if keeps is not None:
+        kept = search.kept()
+        if kept is None:
+            return search.report(search.safest(), "safest", keeps)
+        return search.report(kept, "safe", keeps)
     if state is None:
         return search.report(search.free(), "free", 0.0)
     safe_known = bool(history.safe.any())
     rho = required(state, settings)
     if is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0):
-        return search.report(search.risky(), "risky", rho)  # (15)
+        return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
     x = search.safe(rho) if safe_known else None  # (13)
     if x is not None:
         return search.report(x, "safe", rho)
@@ -228,9 +245,11 @@ class _LowestMean:
 
 def _context(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> Context:
     observed = history.safe if history.safe.any() else np.isfinite(history.y)
-    mean = models.objective.mean(history.X[observed])
-    eta = float(mean.min()) if mean.size else models.objective.prior_mean
-    return Context(history, models, models.objective.with_pending(history.pending), eta, settings, rng)
+    gp = models.objective
+    by_mean = settings.incumbent == "mean"
+    values = gp.mean(history.X[observed]) if by_mean else gp.outputs.to_model(history.y[observed])
+    eta = float(values.min()) if values.size else gp.prior_mean
+    return Context(history, models, gp.with_pending(history.pending), eta, settings, rng)
 
 
 def _first(
@@ -274,6 +293,20 @@ class _Search:
         return self._choose(
             np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
         )
+
+    def kept(self) -> Array | None:
+        """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
+        points = np.vstack([self._around_safe(), self.candidates()])
+        screened = self.acquisition.screen(points)
+        points = points[np.isfinite(screened)]
+        if len(points) == 0:
+            return None
+        starts = self._starts(points, screened[np.isfinite(screened)])
+        best = maximize(self.acquisition.value_and_grad, starts)
+        x = self._choose(
+            np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
+        )
+        return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
     def risky(self) -> Array:
         """argmax α(x) φ(x) (15)."""

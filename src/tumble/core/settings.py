@@ -10,24 +10,30 @@ from .fit import Gamma, LogNormal, ModelPriors, Normal, Prior, Uniform
 from .gp import KERNELS
 
 LAWS = ("joint", "frechet", "gumbel")
+INCUMBENTS = ("mean", "observed")
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
 
 @dataclass(frozen=True)
 class Priors:
-    """Priors of a process for any dimension; `per_root_dim` multiplies a log-normal lengthscale by √D."""
+    """Priors of a process for any dimension.
+
+    per_root_dim: multiply a log-normal lengthscale by √D.
+    additive: (mean, std) of the logit of the share of one-dimensional effects; None for none (and in D = 1).
+    """
 
     lengthscale: Prior
     variance: Prior
     noise: Prior | float
     per_root_dim: bool = False
+    additive: tuple[float, float] | None = None
 
     def for_dim(self, dim: int) -> ModelPriors:
         """The same for D = dim."""
         lengthscale = self.lengthscale
         if self.per_root_dim and isinstance(lengthscale, LogNormal):
             lengthscale = replace(lengthscale, median=lengthscale.median * float(np.sqrt(dim)))
-        return ModelPriors(lengthscale, self.variance, self.noise)
+        return ModelPriors(lengthscale, self.variance, self.noise, self.additive if dim > 1 else None)
 
 
 DEFAULT_PRIORS = Priors(LogNormal(0.15, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0), per_root_dim=True)
@@ -44,6 +50,8 @@ class Settings:
     minima: law of f*: "joint", "frechet" or "gumbel"; n_minima samples, over `grid` points.
     restarts: local searches a suggestion, started from the best of `raw_samples` points.
     calibrate: correct P(safe) by the record of the study (core.calibration).
+    incumbent: what eta is at the safe trials: the smallest posterior "mean", or the smallest value "observed".
+    pi_margin: how far PI aims below it, in model units; None for one standard deviation of the noise.
     ucb_beta: width of UCB; None for GP-UCB's schedule. draws: posterior draws of PESC.
     """
 
@@ -62,6 +70,8 @@ class Settings:
     restarts: int = 10
     raw_samples: int = 512
     calibrate: bool = True
+    incumbent: str = "mean"
+    pi_margin: float | None = 0.01
     ucb_beta: float | None = 2.0
     draws: int = 10
 
@@ -80,6 +90,8 @@ class Settings:
             raise InputError(f"settings.kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.minima not in LAWS:
             raise InputError(f"settings.minima must be one of {', '.join(LAWS)}, not {self.minima!r}")
+        if self.incumbent not in INCUMBENTS:
+            raise InputError(f'settings.incumbent must be "mean" or "observed", not {self.incumbent!r}')
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 1):
@@ -101,6 +113,8 @@ class Settings:
             minima="frechet",
             grid=1000,
             calibrate=False,
+            incumbent="observed",
+            pi_margin=None,
             ucb_beta=None,
         )
 
@@ -123,16 +137,17 @@ def _dump(priors: Priors) -> dict[str, Any]:
     def one(prior: Prior | float) -> Any:
         return prior if isinstance(prior, float) else {"law": type(prior).__name__, **asdict(prior)}
 
-    names = ("lengthscale", "variance", "noise")
-    return {**{n: one(getattr(priors, n)) for n in names}, "per_root_dim": priors.per_root_dim}
+    laws = {n: one(getattr(priors, n)) for n in ("lengthscale", "variance", "noise")}
+    additive = None if priors.additive is None else list(priors.additive)
+    return {**laws, "per_root_dim": priors.per_root_dim, "additive": additive}
 
 
 def _load(data: dict[str, Any]) -> Priors:
     def one(value: Any) -> Any:
-        return (
-            value
-            if isinstance(value, float)
-            else PRIORS[value["law"]](**{k: v for k, v in value.items() if k != "law"})
-        )
+        if isinstance(value, float):
+            return value
+        return PRIORS[value["law"]](**{k: v for k, v in value.items() if k != "law"})
 
-    return Priors(one(data["lengthscale"]), one(data["variance"]), one(data["noise"]), data["per_root_dim"])
+    laws = {n: one(data[n]) for n in ("lengthscale", "variance", "noise")}
+    additive = None if data["additive"] is None else (data["additive"][0], data["additive"][1])
+    return Priors(**laws, per_root_dim=data["per_root_dim"], additive=additive)

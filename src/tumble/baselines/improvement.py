@@ -1,0 +1,149 @@
+"""The classical criteria of §5: EI, PI, UCB, and EIC for constraints, in log space with gradients.
+
+    EI   log E[max(η - f, 0)]                Jones et al. 1998
+    PI   log Pr(f < η - margin)              Kushner 1964
+    UCB  -(μ - β σ)                          Srinivas et al. 2010; no logarithm: it may have either sign
+    EIC  log EI against the best safe value  Gelbart et al. 2014; (15) multiplies it by φ
+
+η is `Context.eta`, the incumbent of `settings.incumbent`. Everything is in model units.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from ..core.acquisition import Acquisition
+from ..core.algorithm import Context
+from ..core.crossings import LOG_SQRT_2PI
+from ..core.gp import GP, Array
+
+FAR = -50.0  # below it 1 + z Φ/φ is taken from its series: subtracting would cost 5e-13 of it
+CONFIDENCE = 0.01  # of GP-UCB's schedule
+
+
+def log_improvement(z: Array) -> Array:
+    """log of h(z) = φ(z) + z Φ(z), elementwise: EI/σ at z = (η - μ)/σ, exact in both tails."""
+    out = np.empty_like(z)
+    near, far = z > -1.0, z < FAR
+    out[near] = np.log(np.exp(-0.5 * z[near] ** 2 - LOG_SQRT_2PI) + z[near] * ndtr(z[near]))
+    t = z[~near & ~far]
+    mills = np.sqrt(0.5 * np.pi) * erfcx(-t * np.sqrt(0.5))  # Φ/φ
+    out[~near & ~far] = -0.5 * t**2 - LOG_SQRT_2PI + np.log1p(t * mills)
+    w = z[far] ** -2.0
+    series = np.log1p(-w * (3.0 - w * (15.0 - w * (105.0 - w * 945.0))))
+    out[far] = -0.5 * z[far] ** 2 - LOG_SQRT_2PI + np.log(w) + series
+    return out
+
+
+@dataclass(frozen=True)
+class ExpectedImprovement:
+    """log EI below the value `target`."""
+
+    gp: GP
+    target: float
+
+    def screen(self, x: Array) -> Array:
+        """(M,) the value itself."""
+        mean, var = self.gp.predict(x)
+        std = np.sqrt(var)
+        return log_improvement((self.target - mean) / std) + np.log(std)
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """Log EI and its gradient."""
+        z, std, d_z, d_std = _standardised(self.gp, x, self.target)
+        log_h = log_improvement(z)
+        slope = np.exp(log_ndtr(z) - log_h)  # h' = Φ
+        return log_h + np.log(std), slope[:, None] * d_z + d_std / std[:, None]
+
+
+@dataclass(frozen=True)
+class ProbabilityOfImprovement:
+    """log Pr(f < target)."""
+
+    gp: GP
+    target: float
+
+    def screen(self, x: Array) -> Array:
+        """(M,) the value itself."""
+        mean, var = self.gp.predict(x)
+        return np.asarray(log_ndtr((self.target - mean) / np.sqrt(var)))
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """Log PI and its gradient."""
+        z, _, d_z, _ = _standardised(self.gp, x, self.target)
+        value = np.asarray(log_ndtr(z))
+        return value, np.exp(-0.5 * z * z - LOG_SQRT_2PI - value)[:, None] * d_z
+
+
+@dataclass(frozen=True)
+class ConfidenceBound:
+    """-(μ - β σ): the optimistic value of a point."""
+
+    gp: GP
+    beta: float
+
+    def screen(self, x: Array) -> Array:
+        """(M,) the value itself."""
+        mean, var = self.gp.predict(x)
+        return self.beta * np.sqrt(var) - mean
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """The bound and its gradient."""
+        mean, var, d_mean, d_var = self.gp.predict_with_gradient(x)
+        std = np.sqrt(var)
+        return self.beta * std - mean, (0.5 * self.beta / std)[:, None] * d_var - d_mean
+
+
+@dataclass(frozen=True)
+class Indifferent:
+    """The constant 0: leaves the choice to φ."""
+
+    def screen(self, x: Array) -> Array:
+        """(M,) zeros."""
+        return np.zeros(len(x))
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """Zeros."""
+        return np.zeros(len(x)), np.zeros_like(x)
+
+
+def gp_ucb_beta(t: int, dim: int) -> float:
+    """β_t of GP-UCB in the unit cube at the t-th decision, as Wang and Jegelka (2017) compute it."""
+    first = 2.0 * np.log(t**2 * 2.0 * np.pi**2 / (3.0 * CONFIDENCE))
+    second = 2.0 * dim * np.log(t**2 * dim * np.sqrt(np.log(4.0 * dim / CONFIDENCE)))
+    return float(np.sqrt(first + second))
+
+
+def expected_improvement(context: Context) -> ExpectedImprovement:
+    """EI below the incumbent."""
+    return ExpectedImprovement(context.objective, context.eta)
+
+
+def probability_of_improvement(context: Context) -> ProbabilityOfImprovement:
+    """PI with `settings.pi_margin` below the incumbent; one noise standard deviation where that is None."""
+    margin = context.settings.pi_margin
+    return ProbabilityOfImprovement(
+        context.objective, context.eta - (context.objective.hyper.noise if margin is None else margin)
+    )
+
+
+def confidence_bound(context: Context) -> ConfidenceBound:
+    """UCB with `settings.ucb_beta`, or by GP-UCB's schedule where that is None."""
+    beta = context.settings.ucb_beta
+    t, dim = context.objective.X.shape
+    return ConfidenceBound(context.objective, gp_ucb_beta(max(t, 1), dim) if beta is None else beta)
+
+
+def constrained_improvement(context: Context) -> Acquisition:
+    """EIC: EI below the best safe value, and only φ while nothing safe is known."""
+    return expected_improvement(context) if context.history.safe.any() else Indifferent()
+
+
+def _standardised(gp: GP, x: Array, target: float) -> tuple[Array, Array, Array, Array]:
+    """z = (target - μ)/σ (M,), σ (M,), ∇z (M, D), ∇σ (M, D)."""
+    mean, var, d_mean, d_var = gp.predict_with_gradient(x)
+    std = np.sqrt(var)
+    d_std = d_var / (2.0 * std)[:, None]
+    z = (target - mean) / std
+    return z, std, -(d_mean + z[:, None] * d_std) / std[:, None], d_std

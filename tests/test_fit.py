@@ -1,0 +1,237 @@
+"""The MAP fit: objective and gradient against SciPy, and data that tend to break a fit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import minimize
+from scipy.special import logit
+
+from tests import oracles
+from tests.oracles import KERNELS, central, close
+from tumble.core.fit import Gamma, LogNormal, ModelPriors, Normal, Uniform, fit, negative_log_posterior
+from tumble.core.gp import JITTER, Hyper, Outputs
+
+DEFAULT = ModelPriors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
+ADDITIVE = replace(DEFAULT, additive=(-1.0, 1.5))
+TABLE_2 = {
+    "Michalewicz": ModelPriors(Uniform(0.01, 0.3), Normal(0.5, 0.25), 0.01),
+    "Hartman": ModelPriors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01),
+    "compression, f": ModelPriors(Uniform(0.01, 0.3), Normal(0.5, 0.2), 0.01),
+    "compression, g": ModelPriors(Uniform(0.01, 0.3), Normal(7.5, 2.0), 0.01),
+    "pendulum": ModelPriors(Uniform(0.01, 0.3), Normal(1.0, 0.25), 0.01),
+}
+
+
+def data(n: int, dim: int, seed: int = 0):
+    rng = np.random.default_rng([seed, n, dim])
+    X = rng.random((n, dim))
+    return X, np.sin(5.0 * X[:, 0]) + X.sum(axis=1) ** 2 + 0.05 * rng.standard_normal(n)
+
+
+def log_prior(priors: ModelPriors, hyper: Hyper) -> float:
+    """By scipy.stats; densities of the value, except of the logarithm for the log-normal."""
+
+    def one(prior, value):
+        if isinstance(prior, Uniform):
+            return stats.uniform(prior.low, prior.high - prior.low).logpdf(value)
+        if isinstance(prior, Gamma):
+            return stats.gamma(prior.shape, scale=1.0 / prior.rate).logpdf(value)
+        if isinstance(prior, Normal):
+            return stats.norm(prior.mean, prior.std).logpdf(value)
+        return stats.norm(np.log(prior.median), prior.sigma).logpdf(np.log(value))
+
+    total = sum(one(priors.lengthscale, v) for v in hyper.lengthscales) + one(priors.variance, hyper.variance)
+    if priors.additive is not None:
+        total += stats.norm(*priors.additive).logpdf(logit(hyper.additive))
+    return float(total + (0.0 if isinstance(priors.noise, float) else one(priors.noise, hyper.noise)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", ["default", "additive", *TABLE_2])
+def test_the_objective_is_the_posterior_of_the_hyperparameters_by_scipy(kernel, name):
+    priors = {"default": DEFAULT, "additive": ADDITIVE, **TABLE_2}[name]
+    X, y = data(12, 2)
+
+    def expected(hyper: Hyper) -> float:
+        gram = oracles.cov_values(kernel, hyper, X, X)
+        gram += (hyper.noise**2 + JITTER * hyper.variance) * np.eye(len(X))
+        return -float(stats.multivariate_normal(np.zeros(12), gram).logpdf(y)) - log_prior(priors, hyper)
+
+    noise = priors.noise if isinstance(priors.noise, float) else 0.03
+    shares = (0.0, 0.0) if priors.additive is None else (0.2, 0.6)
+    a, b = Hyper((0.1, 0.2), 0.6, noise, shares[0]), Hyper((0.25, 0.07), 1.4, noise, shares[1])
+    ours = [negative_log_posterior(priors.to_theta(h), kernel, X, y, priors)[0] for h in (a, b)]
+    assert ours[1] - ours[0] == pytest.approx(expected(b) - expected(a), rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dim", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, TABLE_2["Hartman"], TABLE_2["Michalewicz"]])
+def test_the_gradient_of_the_fit_is_its_derivative(kernel, dim, priors):
+    X, y = data(15, dim)
+    theta = priors.to_theta(Hyper((0.2,) * dim, 0.8, 0.05, 0.0 if priors.additive is None else 0.3))
+    theta = theta + 0.1 * np.random.default_rng(3).standard_normal(len(theta))
+
+    def value(rows):
+        return np.array([negative_log_posterior(row, kernel, X, y, priors)[0] for row in rows])
+
+    close(negative_log_posterior(theta, kernel, X, y, priors)[1], central(value, theta[None, :])[0], 1e-6)
+
+
+def test_a_matrix_that_cannot_be_factorised_is_never_preferred():
+    X = np.zeros((3, 1))
+    theta = DEFAULT.to_theta(Hyper((1.0,), 1e20, 1e-8))
+    value, grad = negative_log_posterior(theta, "se", X, np.arange(3.0), DEFAULT)
+    assert value == np.inf or np.isfinite(value)
+    assert np.isfinite(grad).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_fit_reaches_the_best_of_many_starts(kernel):
+    X, y = data(25, 2)
+    outputs = Outputs.of(y, centre=True)
+    gp = fit(X, y, kernel=kernel, priors=DEFAULT, outputs=outputs)
+    target, bounds = outputs.to_model(y), DEFAULT.bounds(2)
+    low, high = np.array(bounds).T
+    rng = np.random.default_rng(1)
+
+    def plain(theta):
+        return negative_log_posterior(theta, kernel, X, target, DEFAULT)[0]
+
+    found = [
+        minimize(plain, low + (high - low) * rng.random(4), bounds=bounds, method="L-BFGS-B").fun
+        for _ in range(12)
+    ]
+    assert plain(DEFAULT.to_theta(gp.hyper)) <= min(found) + 0.02
+
+
+@pytest.mark.parametrize("name", TABLE_2)
+def test_the_paper_s_priors_bound_what_is_found_and_keep_the_noise(name):
+    priors = TABLE_2[name]
+    X, y = data(20, 2)
+    gp = fit(X, 0.5 * y, kernel="se", priors=priors, outputs=Outputs())
+    assert gp.hyper.noise == pytest.approx(0.01)
+    low, high = priors.lengthscale.support
+    assert all(low * 0.999999 <= v <= high * 1.000001 for v in gp.hyper.lengthscales)
+    assert gp.hyper.variance > 0.0
+
+
+@pytest.mark.parametrize(
+    "prior", [Uniform(0.01, 0.3), Gamma(2.0, 5.0), Normal(0.5, 0.25), LogNormal(0.2, 0.7)]
+)
+def test_a_prior_starts_inside_its_support(prior):
+    low, high = prior.support
+    assert 0.0 < low < prior.start < high
+    value, slope = prior.log_density(np.log([prior.start]))
+    step = 1e-5
+    up, down = (prior.log_density(np.log([prior.start]) + s)[0] for s in (step, -step))
+    assert slope[0] == pytest.approx((up[0] - down[0]) / (2 * step), abs=1e-6)
+    assert np.isfinite(value).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_points_are_enough(kernel, n):
+    X, y = data(n, 3)
+    gp = fit(X, y, kernel=kernel, priors=DEFAULT, outputs=Outputs.of(y, centre=True))
+    mean, var = gp.predict(X)
+    size = gp.outputs.scale
+    np.testing.assert_allclose(gp.outputs.mean(mean), y, atol=0.2 * size)
+    assert (var > 0.0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("constant", [0.0, 5.0, -1e-9, 1e12])
+def test_constant_outputs_are_predicted_again(kernel, centre, constant):
+    X, _ = data(8, 2)
+    y = np.full(8, constant)
+    gp = fit(X, y, kernel=kernel, priors=DEFAULT, outputs=Outputs.of(y, centre=centre))
+    mean, var = gp.predict(X)
+    np.testing.assert_allclose(gp.outputs.mean(mean), y, atol=0.05 * abs(constant) + 1e-12)
+    assert np.isfinite(var).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_duplicates_that_disagree_are_explained_by_noise(kernel):
+    X, y = data(6, 2)
+    X, y = np.repeat(X, 5, axis=0), np.repeat(y, 5) + np.tile([-0.4, -0.2, 0.0, 0.2, 0.4], 6)
+    gp = fit(X, y, kernel=kernel, priors=DEFAULT, outputs=Outputs.of(y, centre=True))
+    noise = gp.hyper.noise * gp.outputs.scale
+    assert 0.1 < noise < 0.6
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_predictions_scale_with_the_outputs(kernel, factor):
+    X, y = data(18, 2)
+    x = np.random.default_rng(4).random((5, 2))
+    predicted = []
+    for scale in (1.0, factor):
+        gp = fit(X, scale * y, kernel=kernel, priors=DEFAULT, outputs=Outputs.of(scale * y, centre=True))
+        mean, var = gp.predict(x)
+        predicted.append((gp.outputs.mean(mean) / scale, gp.outputs.scale * np.sqrt(var) / scale))
+    close(predicted[1][0], predicted[0][0], 1e-4)
+    close(predicted[1][1], predicted[0][1], 1e-3)
+
+
+def test_a_warm_start_finds_what_a_cold_one_finds():
+    X, y = data(30, 3)
+    outputs = Outputs.of(y, centre=True)
+    cold = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs)
+    warm = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs, warm=cold.hyper, cold=False)
+    value = [
+        negative_log_posterior(DEFAULT.to_theta(gp.hyper), "matern52", X, outputs.to_model(y), DEFAULT)[0]
+        for gp in (cold, warm)
+    ]
+    assert value[1] <= value[0] + 1e-6
+
+
+def test_a_bad_warm_start_does_not_spoil_a_cold_one():
+    X, y = data(30, 3)
+    outputs = Outputs.of(y, centre=True)
+    bad = Hyper((1e-2,) * 3, 1e-3, 1.0)
+    cold = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs)
+    both = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs, warm=bad)
+    value = [
+        negative_log_posterior(DEFAULT.to_theta(gp.hyper), "matern52", X, outputs.to_model(y), DEFAULT)[0]
+        for gp in (cold, both)
+    ]
+    assert value[1] <= value[0] + 1e-6
+
+
+def test_known_hyperparameters_are_found_again_from_a_draw_of_their_process():
+    rng = np.random.default_rng(2)
+    truth = Hyper((0.2, 0.5), 1.0, 0.05)
+    X = rng.random((150, 2))
+    gram = oracles.cov_values("se", truth, X, X) + truth.noise**2 * np.eye(150)
+    y = np.linalg.cholesky(gram) @ rng.standard_normal(150)
+    found = fit(X, y, kernel="se", priors=DEFAULT, outputs=Outputs()).hyper
+    close(np.log(found.lengthscales), np.log(truth.lengthscales), 0.25)
+    assert found.noise == pytest.approx(truth.noise, rel=0.3)
+
+
+@pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, TABLE_2["Hartman"]])
+def test_hyperparameters_survive_the_map_to_what_the_fit_moves(priors):
+    noise = priors.noise if isinstance(priors.noise, float) else 0.03
+    hyper = Hyper((0.1, 2.0, 0.7), 3.0, noise, 0.0 if priors.additive is None else 0.25)
+    back = priors.from_theta(priors.to_theta(hyper))
+    close(back.lengthscales, hyper.lengthscales, 1e-12)
+    expected = pytest.approx((hyper.variance, hyper.noise, hyper.additive))
+    assert (back.variance, back.noise, back.additive) == expected
+
+
+def test_additive_effects_are_found_where_they_are_all_there_is():
+    X = np.random.default_rng(0).random((60, 4))
+    y = np.sin(7.0 * X).sum(axis=1)
+    found = fit(X, y, kernel="matern52", priors=ADDITIVE, outputs=Outputs.of(y, centre=True)).hyper
+    assert found.additive > 0.8
+
+
+def test_two_thousand_points_can_be_fitted():
+    X, y = data(2000, 6)
+    gp = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=Outputs.of(y, centre=True), max_iterations=2)
+    error = gp.outputs.mean(gp.mean(X)) - y
+    assert np.sqrt(np.mean(error**2)) < 0.2 * y.std()

@@ -1,0 +1,149 @@
+"""Driving a rig through a study: ask, run, tell, until nothing is left or someone has to look.
+
+A runner first takes over the trials of runners that died, under their numbers.  While it waits for a place
+within a hard budget it looks after the dead as well, so that nobody waits for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import optuna
+
+from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
+from tumble.studies import rig
+from tumble.studies.ledger import Ledger
+from tumble.studies.owners import me
+from tumble.studies.records import Asked, Entry
+from tumble.studies.storage import HEARTBEAT
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a transient fault is tried again
+
+
+@dataclass(frozen=True)
+class End:
+    """Why a runner ended: nothing is left, someone stopped it, or someone has to look at a fault."""
+
+    kind: Literal["done", "stopped", "fault"]
+    why: str
+    output: str = ""
+
+
+class Withdrawn(TumbleError):
+    """Raised while a trial waits for its place, where the runner is to stop."""
+
+
+class _Fault(Exception):
+    def __init__(self, end: End) -> None:
+        super().__init__(end.why)
+        self.end = end
+
+
+class Runner:
+    """Runs the trials of one study, one at a time.
+
+    Parameters
+    ----------
+    ledger
+        The study; its file must have a command.
+    should_stop
+        Looked at between trials and while waiting.
+    on_start, on_told, on_beat
+        Called with each trial that starts, with each that is over, and about every second in between.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_start: Callable[[Asked], None] = lambda asked: None,
+        on_told: Callable[[Entry], None] = lambda entry: None,
+        on_beat: Callable[[], None] = lambda: None,
+    ) -> None:
+        if ledger.config.command is None:
+            raise InputError(
+                f"{ledger.config.path}: command: is missing; add the command that runs one trial, "
+                "or drive the study by hand with: tumble ask, tumble tell"
+            )
+        self.ledger = ledger
+        self.should_stop = should_stop
+        self.on_start, self.on_told, self.on_beat = on_start, on_told, on_beat
+        self._me = me()
+        self._last_beat = 0.0
+        ledger.sampler.while_waiting = self._while_waiting
+
+    def run(self) -> End:
+        """Until nothing is left."""
+        try:
+            while not self.should_stop():
+                self.run_one(self.ledger.adopt(self._me) or self.ledger.ask(self._me))
+        except (BudgetExhausted, TrialsExhausted) as end:
+            return End("done", str(end))
+        except Withdrawn:
+            pass
+        except _Fault as fault:
+            return fault.end
+        return End("stopped", "stopped; run it again to go on")
+
+    def confirm(self) -> Entry:
+        """One more trial, at the recommendation."""
+        asked = self.ledger.confirm(self._me)
+        try:
+            self.run_one(asked)
+        except _Fault as fault:
+            raise InputError(fault.end.why) from None
+        return self.ledger.entry(asked.trial)
+
+    def run_one(self, asked: Asked) -> None:
+        """Run one trial to its end; a fault of the infrastructure is tried again, then raised."""
+        self.on_start(asked)
+        verdict, number = self._verdict(asked), asked.trial
+        if isinstance(verdict, rig.Transient):
+            self._void(number, f"{verdict.reason}, {self.ledger.config.retries + 1} times", "transient")
+        elif isinstance(verdict, rig.Unusable):
+            self._void(number, verdict.reason, "unusable", verdict.output)
+        elif isinstance(verdict, rig.Measured):
+            self.on_told(self.ledger.tell(number, verdict.results, owner=self._me))
+        else:
+            self.on_told(self.ledger.fail(number, verdict.reason, verdict.results, owner=self._me))
+
+    def _verdict(self, asked: Asked) -> rig.Verdict:
+        """What the rig says, at the latest after the last retry."""
+        verdict = rig.run(self.ledger.config, asked.parameters, asked.trial, self._beat)
+        for attempt in range(self.ledger.config.retries):
+            if not isinstance(verdict, rig.Transient):
+                break
+            self._pause(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
+            verdict = rig.run(self.ledger.config, asked.parameters, asked.trial, self._beat)
+        return verdict
+
+    def _void(self, number: int, reason: str, kind: str, output: str = "") -> None:
+        entry = self.ledger.skip(number, reason, owner=self._me, kind=kind)
+        self.on_told(entry)
+        raise _Fault(End("fault", f"trial {number}: {reason}; it is not billed", output))
+
+    def _beat(self) -> None:
+        if time.monotonic() - self._last_beat > HEARTBEAT:
+            self.ledger.beat()
+            self._last_beat = time.monotonic()
+        self.on_beat()
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._beat()
+            time.sleep(min(0.5, max(end - time.monotonic(), 0.0)))
+
+    def _while_waiting(self, study: optuna.Study) -> bool:
+        """The gate has no place: stop if we are to stop, help a dead runner's trial to its end, or wait."""
+        if self.should_stop():
+            raise Withdrawn("stopped while waiting")
+        self.on_beat()
+        orphan = self.ledger.adopt(self._me)
+        if orphan is None:
+            return False
+        self.run_one(orphan)
+        return True

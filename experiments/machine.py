@@ -38,13 +38,17 @@ def description() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def code_hash() -> str:
-    """Hash of tumble's sources: lines of one table should share it, and the report says when they do not."""
+    """Hash of the sources that decide a suggestion: lines of one table should share it.
+
+    It is no part of a key (a docstring would then repeat weeks of runs); the report says when it differs, and
+    ``--fresh`` repeats the runs of other versions.
+    """
     import tumble
 
     root = Path(next(iter(tumble.__path__)))
     digest = hashlib.sha256()
-    for folder in (".", "core", "baselines"):
-        for path in sorted((root / folder).glob("*.py")):
+    for pattern in ("core/*.py", "baselines/*.py", "optimizer.py", "policies.py", "space.py"):
+        for path in sorted(root.glob(pattern)):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -32,10 +32,19 @@ class Summary:
 
 
 def run_all(
-    specs: Sequence[Spec], store: Store, *, jobs: int = 1, executor: str = "", out: TextIO = sys.stderr
+    specs: Sequence[Spec],
+    store: Store,
+    *,
+    jobs: int = 1,
+    executor: str = "",
+    fresh: bool = False,
+    out: TextIO = sys.stderr,
 ) -> Summary:
-    """Carry out every spec that has no line yet, and append its line when it is finished."""
-    known = store.keys()
+    """Carry out every spec that has no line yet, and append its line when it is finished.
+
+    With ``fresh`` a line of another version of tumble's code counts as none.
+    """
+    known = store.keys(machine.code_hash() if fresh else None)
     todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
     already = len({spec.key for spec in specs} & known)
     progress = Progress(todo, jobs, out)

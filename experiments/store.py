@@ -22,18 +22,20 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
 
     def lines(self) -> Iterator[Line]:
-        """Every whole line of this format, one for each key (the first that was written)."""
-        seen: set[str] = set()
+        """Every whole line of this format, one for each key (the last that was started)."""
+        latest: dict[str, Line] = {}
         for path in sorted(self.folder.glob("*.jsonl")):
             for text in path.read_text(encoding="utf-8").splitlines():
                 line = _parse(text)
-                if line is not None and line["key"] not in seen:
-                    seen.add(line["key"])
-                    yield line
+                if line is not None:
+                    known = latest.get(line["key"])
+                    if known is None or line["started"] >= known["started"]:
+                        latest[line["key"]] = line
+        yield from latest.values()
 
-    def keys(self) -> set[str]:
-        """The keys of the runs that are done."""
-        return {line["key"] for line in self.lines()}
+    def keys(self, code: str | None = None) -> set[str]:
+        """The keys of the runs that are done; with ``code`` only those that this version of tumble did."""
+        return {line["key"] for line in self.lines() if code is None or line["code"] == code}
 
     def append(self, line: Line) -> None:
         """Write one line and force it to disk."""

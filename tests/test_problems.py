@@ -254,7 +254,8 @@ def test_noise_is_a_seeded_stream_and_the_truth_stays_at_hand():
 
 
 def test_a_crashing_problem_measures_nothing_where_it_fails():
-    problem = problems.crashing(problems.get("gramacy"))
+    problem = problems.get("gramacy!")
+    assert problem.name == "gramacy!"
     assert problem([0.75, 0.65]) == pytest.approx(1.4)
     assert problem.failures == 6
     with pytest.raises(Failure, match="crashed: wave"):

@@ -2,7 +2,8 @@
 
 ``get(name)`` returns a frozen `Problem`; ``names()`` lists what there is. In-model draws are numbered:
 ``get("in-model:7")`` is the seventh pair of objective and constraint, ``get("in-model-free:7")`` the
-objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. `noisy`, `rescaled`
+objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. A name with "!"
+behind it is the same problem with crashes instead of measured constraints. `noisy`, `rescaled`
 and `crashing` wrap any problem.
 """
 
@@ -49,6 +50,8 @@ def get(name: str) -> Problem:
     """Return the problem of that name; ``in-model:N`` and ``in-model-free:N`` are draws by number."""
     if name in _REGISTRY:
         return _REGISTRY[name]()
+    if name.endswith("!"):
+        return crashing(get(name[:-1]))
     family, _, number = name.partition(":")
     kind, _, n_points = family.partition("@")
     if kind in ("in-model", "in-model-free") and number.isdigit() and (n_points.isdigit() or not n_points):

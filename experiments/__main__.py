@@ -1,0 +1,84 @@
+"""python -m experiments NAME: carry out an experiment of the paper, or build the report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from . import machine
+
+machine.one_thread_each()  # before numpy is loaded, here and in every worker
+
+from tumble.errors import TumbleError  # noqa: E402
+
+from . import pool, registry  # noqa: E402
+from .plans import BLOCKS, Options  # noqa: E402
+from .store import Store  # noqa: E402
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 0, 1 where runs raised, 2 for bad input, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _report(options) if options.name == "report" else _run(options)
+    except TumbleError as error:
+        print(f"experiments: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    asked = Options(
+        seeds=options.seeds,
+        seed_base=options.seed_base,
+        methods=_names(options.methods) or None,
+        blocks=_names(options.blocks),
+        trials=options.trials,
+    )
+    specs = registry.find(options.name).plan(asked)
+    store = Store(options.out, options.name)
+    summary = pool.run_all(specs, store, jobs=options.jobs, executor=options.executor, fresh=options.fresh)
+    print(f"{options.name}: {summary.done} runs done, {summary.already} were there already; {store.path}")
+    for error in summary.errors:
+        print(f"\nfailed: {error}", file=sys.stderr)
+    return 1 if summary.errors else 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .report import write
+
+    seeds = None
+    if options.seeds is not None or options.seed_base:
+        seeds = range(options.seed_base, options.seed_base + (options.seeds or 1000))
+    for path in write(Store(options.out), options.page, seeds=seeds):
+        print(path)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    add = parser.add_argument
+    add("name", choices=[*registry.EXPERIMENTS, "report"], help="a table or figure of the paper, or the page")
+    add("--seeds", type=int, help="how many seeds (20; PESC 10)")
+    add("--seed-base", type=int, default=0, help="the first seed (0; the reported runs start at 1000)")
+    add("--methods", default="", help="only these methods, separated by commas")
+    add("--blocks", default=",".join(BLOCKS), help="which settings: paper,default")
+    add("--trials", type=int, help="another T, for a quick look")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
+    add("--executor", default="", help="dask://HOST:PORT to run on a cluster")
+    add("--fresh", action="store_true", help="repeat runs that another version of the code did")
+    add("--out", type=Path, default=Path("out/experiments"), help="where the JSON lines are kept")
+    add("--page", type=Path, default=Path("docs/paper"), help="where report writes the page")
+    return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""Numbers of a table from lines: mean ± std, median, Ω, and paired tests."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from .records import Line
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The runs of one problem, method and block, all with the same settings.
+
+    ``replaced`` counts lines of other settings that were left out, ``codes`` the versions of the code.
+    """
+
+    family: str
+    method: str
+    block: str
+    lines: tuple[Line, ...]
+    replaced: int = 0
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds, in order."""
+        return tuple(line["seed"] for line in self.lines)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Hashes of the code that made the lines."""
+        return frozenset(line["code"] for line in self.lines)
+
+    def values(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """A number of every line, in the order of the seeds."""
+        return np.array([line[name] for line in self.lines], dtype=np.float64)
+
+
+def cells(lines: Iterable[Line], seeds: range | None = None) -> dict[tuple[str, str, str], Cell]:
+    """Lines by (family, method, block); of several settings only the newest, never a mixture."""
+    groups: dict[tuple[str, str, str], list[Line]] = defaultdict(list)
+    for line in lines:
+        if seeds is None or line["seed"] in seeds:
+            groups[line["family"], line["method"], line["block"]].append(line)
+    result = {}
+    for key, group in groups.items():
+        wanted = max(group, key=lambda line: line["started"])["settings_hash"]
+        kept = sorted((g for g in group if g["settings_hash"] == wanted), key=lambda line: line["seed"])
+        result[key] = Cell(*key, lines=tuple(kept), replaced=len(group) - len(kept))
+    return result
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A method against another on the seeds both have: means, and Wilcoxon's two-sided p."""
+
+    n: int
+    mean: float
+    other_mean: float
+    p: float
+
+    @property
+    def worse(self) -> bool:
+        """Significantly worse (larger) at the 5 % level."""
+        return self.mean > self.other_mean and self.p < 0.05
+
+
+def paired(one: Cell, other: Cell, name: str = "regret") -> Paired:
+    """Compare two cells seed by seed; p is 1 where nothing differs or fewer than three seeds are shared."""
+    a, b = (dict(zip(cell.seeds, cell.values(name), strict=True)) for cell in (one, other))
+    shared = sorted(a.keys() & b.keys())
+    x, y = np.array([a[s] for s in shared]), np.array([b[s] for s in shared])
+    if len(shared) < 3 or np.allclose(x, y, rtol=0.0, atol=1e-12):
+        p = 1.0
+    else:
+        p = float(wilcoxon(x, y, method="approx").pvalue)
+    mean, other_mean = (float(np.mean(v)) if len(shared) else float("nan") for v in (x, y))
+    return Paired(len(shared), mean, other_mean, p)
+
+
+def average_ranks(scores: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Mean rank of each name over rows of scores (smaller is better); ties share their mean rank."""
+    from scipy.stats import rankdata
+
+    names = [name for name in scores[0] if all(name in row for row in scores)]
+    ranks = np.array([rankdata([row[name] for name in names]) for row in scores])
+    return dict(zip(names, ranks.mean(axis=0).tolist(), strict=True))
+
+
+def claimed_and_kept(lines: Iterable[Line], threshold: float = 0.99) -> tuple[int, int]:
+    """Of the suggestions with P(safe) >= threshold: how many there were, and how many were safe."""
+    claims = kept = 0
+    for line in lines:
+        for p, failed in zip(line["p_safe"], line["failed"], strict=True):
+            if p is not None and p >= threshold:
+                claims += 1
+                kept += not failed
+    return claims, kept
+
+
+def exhausted_at(line: Line) -> int | None:
+    """The number of trials after which no failure was left; None where some was left to the end."""
+    if line["failures"] is None:
+        return None
+    spent = np.cumsum(line["failed"])
+    reached = np.flatnonzero(spent >= line["failures"])
+    if line["failures"] == 0:
+        return 0
+    return int(reached[0]) + 1 if reached.size else None

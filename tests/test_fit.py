@@ -10,17 +10,17 @@ from scipy.special import logit
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close
-from tumble.core.fit import Gamma, LogNormal, ModelPriors, Normal, Uniform, fit, negative_log_posterior
+from tumble.core.fit import Gamma, LogNormal, Priors, Normal, Uniform, fit, negative_log_posterior
 from tumble.core.gp import JITTER, Hyper, Outputs
 
-DEFAULT = ModelPriors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
+DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
 ADDITIVE = replace(DEFAULT, additive=(-1.0, 1.5))
 TABLE_2 = {
-    "Michalewicz": ModelPriors(Uniform(0.01, 0.3), Normal(0.5, 0.25), 0.01),
-    "Hartman": ModelPriors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01),
-    "compression, f": ModelPriors(Uniform(0.01, 0.3), Normal(0.5, 0.2), 0.01),
-    "compression, g": ModelPriors(Uniform(0.01, 0.3), Normal(7.5, 2.0), 0.01),
-    "pendulum": ModelPriors(Uniform(0.01, 0.3), Normal(1.0, 0.25), 0.01),
+    "Michalewicz": Priors(Uniform(0.01, 0.3), Normal(0.5, 0.25), 0.01),
+    "Hartman": Priors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01),
+    "compression, f": Priors(Uniform(0.01, 0.3), Normal(0.5, 0.2), 0.01),
+    "compression, g": Priors(Uniform(0.01, 0.3), Normal(7.5, 2.0), 0.01),
+    "pendulum": Priors(Uniform(0.01, 0.3), Normal(1.0, 0.25), 0.01),
 }
 
 
@@ -30,7 +30,7 @@ def data(n: int, dim: int, seed: int = 0):
     return X, np.sin(5.0 * X[:, 0]) + X.sum(axis=1) ** 2 + 0.05 * rng.standard_normal(n)
 
 
-def log_prior(priors: ModelPriors, hyper: Hyper) -> float:
+def log_prior(priors: Priors, hyper: Hyper) -> float:
     """By scipy.stats; densities of the value, except of the logarithm for the log-normal."""
 
     def one(prior, value):

@@ -78,7 +78,7 @@ def _load_trial(opt: "Optimizer", data: dict[str, Any]) -> Trial:
 
 
 def _hyper(data: dict[str, Any]) -> Hyper:
-    return Hyper(tuple(data["lengthscales"]), data["variance"], data["noise"])
+    return Hyper(tuple(data["lengthscales"]), data["variance"], data["noise"], data["additive"])
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ Which acquisition is maximised is a parameter, so that every method of §5 runs 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -18,16 +18,20 @@ from .calibration import widening
 from .candidates import low_discrepancy, surroundings
 from .crashes import fit_crashes
 from .feasibility import Feasibility
-from .fit import fit
+from .fit import Priors, fit
 from .gp import GP, Array, Hyper, Outputs, condition
 from .maximize import maximize, maximize_above
-from .settings import Priors, Settings
+from .settings import Settings
 
 Snap = Callable[[Array], Array]
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
     "or choose method='xsf', which needs none"
+)
+GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
+WORTHWHILE = (
+    0.3  # ... and at least this share of the improvement still expected: no polishing while more is to be had
 )
 SAME = 1e-6  # two points closer than this are one setting
 
@@ -145,12 +149,13 @@ def fit_models(history: History, settings: Settings, warm: Warm | None) -> Model
 
 
 def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, warm: Hyper | None) -> GP:
-    model_priors = priors.for_dim(X.shape[1])
+    if X.shape[1] == 1:
+        priors = replace(priors, additive=None)  # one effect is the whole
     outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
     if len(y) == 0:
-        return condition(settings.kernel, model_priors.hyper_start(X.shape[1]), X, y)
+        return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
     cold = len(y) < 20 or len(y) % 5 == 0
-    return fit(X, y, kernel=settings.kernel, priors=model_priors, outputs=outputs, warm=warm, cold=cold)
+    return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
 
 
 def sample_minima(context: Context) -> minimum.Minima:
@@ -163,9 +168,11 @@ def sample_minima(context: Context) -> minimum.Minima:
     else:
         law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
         drawn = law(*gp.predict(grid), context.eta, settings.n_minima, rng)
-    gap = 1e-3 if settings.standardize else 0.0
-    samples = np.minimum(drawn.samples, context.eta - gap)
-    return minimum.Minima(samples, drawn.law, drawn.fallback)
+    if not settings.standardize:
+        return drawn
+    samples = np.minimum(drawn.samples, context.eta - GAP)
+    reach = float(np.mean(context.eta - samples))
+    return minimum.Minima(np.minimum(samples, context.eta - WORTHWHILE * reach), drawn.law, drawn.fallback)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:

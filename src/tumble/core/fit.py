@@ -7,9 +7,10 @@ its logarithm for `LogNormal`, whose mode is then its median. The fit moves loga
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
+from scipy.special import expit, logit
 
 from .gp import GP, JITTER, KERNELS, Array, Hyper, Outputs, condition
 
@@ -110,66 +111,118 @@ Prior = Uniform | Gamma | Normal | LogNormal
 
 
 @dataclass(frozen=True)
-class ModelPriors:
-    """Priors of one process; `noise` is a prior of the standard deviation, or the value where it is known."""
+class Priors:
+    """Priors of one process.
+
+    noise: a prior of the standard deviation, or the value where it is known.
+    additive: (mean, std) of the logit of the share of one-dimensional effects; None for no such share.
+    """
 
     lengthscale: Prior
     variance: Prior
     noise: Prior | float
+    additive: tuple[float, float] | None = None
 
     def hyper_start(self, dim: int) -> Hyper:
         """Hyperparameters where a cold fit begins."""
         noise = self.noise if isinstance(self.noise, float) else self.noise.start
-        return Hyper((self.lengthscale.start,) * dim, self.variance.start, noise)
+        share = 0.0 if self.additive is None else float(expit(self.additive[0]))
+        return Hyper((self.lengthscale.start,) * dim, self.variance.start, noise, share)
 
-    def log_bounds(self, dim: int) -> list[tuple[float, float]]:
-        """Bounds of the logarithms, in the order of `Hyper.log`; a known noise has equal bounds."""
+    def to_theta(self, hyper: Hyper) -> Array:
+        """What the fit moves: logarithms of lengthscales, variance, noise variance, and the logit of the share."""
+        theta = np.log([*hyper.lengthscales, hyper.variance, hyper.noise**2])
+        return theta if self.additive is None else np.append(theta, logit(hyper.additive))
+
+    def from_theta(self, theta: Array) -> Hyper:
+        """Inverse of `to_theta`."""
+        share = 0.0 if self.additive is None else float(expit(theta[-1]))
+        values = np.exp(theta if self.additive is None else theta[:-1])
+        return Hyper(tuple(values[:-2].tolist()), float(values[-2]), float(np.sqrt(values[-1])), share)
+
+    def bounds(self, dim: int) -> list[tuple[float, float]]:
+        """Bounds of theta; a known noise has equal ones."""
         noise = (self.noise, self.noise) if isinstance(self.noise, float) else self.noise.support
         spans = [self.lengthscale.support] * dim + [self.variance.support, (noise[0] ** 2, noise[1] ** 2)]
-        return [(float(np.log(low)), float(np.log(high))) for low, high in spans]
+        logs = [(float(np.log(low)), float(np.log(high))) for low, high in spans]
+        return logs if self.additive is None else [*logs, (-7.0, 7.0)]
 
     def log_density(self, theta: Array) -> tuple[float, Array]:
-        """Logarithm of the prior at `Hyper.log` and its gradient."""
-        value, grad = self.lengthscale.log_density(theta[:-2])
-        variance, d_variance = self.variance.log_density(theta[-2:-1])
-        noise, d_noise = np.zeros(1), np.zeros(1)
-        if not isinstance(self.noise, float):
-            noise, d_noise = self.noise.log_density(0.5 * theta[-1:])
-        total = float(value.sum() + variance.sum() + noise.sum())
-        return total, np.concatenate([grad, d_variance, 0.5 * d_noise])
+        """Logarithm of the prior at theta, up to a constant, and its gradient."""
+        split = len(theta) - (2 if self.additive is None else 3)
+        parts = [
+            self.lengthscale.log_density(theta[:split]),
+            self.variance.log_density(theta[split : split + 1]),
+        ]
+        if isinstance(self.noise, float):
+            parts.append((np.zeros(1), np.zeros(1)))
+        else:
+            value, slope = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
+            parts.append((value, 0.5 * slope))
+        if self.additive is not None:
+            z = (theta[-1:] - self.additive[0]) / self.additive[1]
+            parts.append((-0.5 * z * z, -z / self.additive[1]))
+        return float(sum(v.sum() for v, _ in parts)), np.concatenate([g for _, g in parts])
+
+
+class _Likelihood:
+    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient; distances are worked out once."""
+
+    def __init__(self, kernel: str, X: Array, y: Array, priors: Priors) -> None:
+        self.radial, self.y, self.priors = KERNELS[kernel], y, priors
+        n, self.dim = X.shape
+        self.pairs = np.tril_indices(n, -1)
+        self.squares = (X[self.pairs[0]] - X[self.pairs[1]]).T ** 2  # (D, n (n - 1) / 2)
+        self.diagonal = np.diag_indices(n)
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        dim, additive = self.dim, self.priors.additive is not None
+        inverse = np.exp(-2.0 * theta[:dim])
+        variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
+        share = float(expit(theta[-1])) if additive else 0.0
+        h0, h1, _ = self.radial(inverse @ self.squares)
+        if additive:
+            scaled = inverse[:, None] * self.squares
+            a0, a1, _ = self.radial(scaled)
+            mean0 = a0.mean(axis=0)
+            off = variance * (h0 + share * (mean0 - h0))
+        else:
+            off = variance * h0
+        n = len(self.y)
+        K = np.zeros((n, n))
+        K[self.pairs] = off
+        K[self.diagonal] = variance * (1.0 + JITTER) + noise
+        chol, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
+        if info != 0:
+            return np.inf, np.zeros_like(theta)
+        log_det = np.log(np.diag(chol)).sum()
+        inv, _ = dpotri(chol, lower=1, overwrite_c=1)
+        weights = dsymv(1.0, inv, self.y, lower=1)
+        pull = (
+            weights[self.pairs[0]] * weights[self.pairs[1]] - inv[self.pairs]
+        )  # 2 d log p / dK, off diagonal
+        trace = 0.5 * (weights @ weights - np.trace(inv))
+        grad = np.empty_like(theta)
+        along = (1.0 - share) * (self.squares @ (pull * h1))
+        if additive:
+            along += (share / dim) * np.einsum("jp,jp->j", a1 * self.squares, np.broadcast_to(pull, a1.shape))
+            grad[-1] = variance * share * (1.0 - share) * (pull @ (mean0 - h0))
+        grad[:dim] = -variance * inverse * along
+        grad[dim] = pull @ off + variance * (1.0 + JITTER) * trace
+        grad[dim + 1] = noise * trace
+        log_prior, d_prior = self.priors.log_density(theta)
+        return float(0.5 * self.y @ weights + log_det - log_prior), -grad - d_prior
 
 
 def negative_log_posterior(
-    theta: Array, kernel: str, X: Array, y: Array, priors: ModelPriors
+    theta: Array, kernel: str, X: Array, y: Array, priors: Priors
 ) -> tuple[float, Array]:
-    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient by θ = `Hyper.log`."""
-    inverse_scales = np.exp(-theta[:-2])
-    variance, noise = np.exp(theta[-2]), np.exp(theta[-1])
-    Z = (X - 0.5) * inverse_scales
-    h0, h1, _ = KERNELS[kernel](cdist(Z, Z, "sqeuclidean"))
-    K = variance * h0
-    K[np.diag_indices_from(K)] += noise + JITTER * variance
-    chol, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
-        return np.inf, np.zeros_like(theta)
-    inverse, _ = dpotri(chol, lower=1)
-    inverse = np.tril(inverse)
-    inverse += np.tril(inverse, -1).T
-    weights = inverse @ y
-    outer = 0.5 * (np.outer(weights, weights) - inverse)  # d log p / dK
-    Q = outer * h1
-    by_scale = 2.0 * ((Z * Z).T @ Q.sum(axis=1) - np.einsum("nd,nd->d", Z, Q @ Z))  # Σ Q_ab (z_a - z_b)²
-    grad = np.empty_like(theta)
-    grad[:-2] = -variance * by_scale
-    grad[-2] = variance * (np.einsum("ab,ab->", outer, h0) + JITTER * np.trace(outer))
-    grad[-1] = noise * np.trace(outer)
-    log_likelihood = -0.5 * y @ weights - np.log(np.diag(chol)).sum()
-    log_prior, d_prior = priors.log_density(theta)
-    return float(-log_likelihood - log_prior), -grad - d_prior
+    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient by θ (`Priors.to_theta`)."""
+    return _Likelihood(kernel, X, y, priors)(theta)
 
 
 def fit(
-    X: Array, y: Array, *, kernel: str, priors: ModelPriors, outputs: Outputs, warm: Hyper | None = None,
+    X: Array, y: Array, *, kernel: str, priors: Priors, outputs: Outputs, warm: Hyper | None = None,
     cold: bool = True, max_iterations: int = 60,
 ) -> GP:  # fmt: skip
     """The MAP process for X (N, D) and y (N,) in the user's units.
@@ -177,15 +230,15 @@ def fit(
     warm: hyperparameters of an earlier fit; cold: start from the prior's centre as well and keep the better.
     """
     target = outputs.to_model(y)
-    bounds = priors.log_bounds(X.shape[1])
+    objective = _Likelihood(kernel, X, target, priors)
+    bounds = priors.bounds(X.shape[1])
     low, high = np.array(bounds).T
-    starts = [h.log() for h in (warm, priors.hyper_start(X.shape[1]) if cold or warm is None else None) if h]
-    best_value, best = np.inf, starts[0]
+    starts = [h for h in (warm, priors.hyper_start(X.shape[1]) if cold or warm is None else None) if h]
+    best_value, best = np.inf, priors.to_theta(starts[0])
     for start in starts:
         result = minimize(
-            negative_log_posterior,
-            np.clip(start, low, high),
-            args=(kernel, X, target, priors),
+            objective,
+            np.clip(priors.to_theta(start), low, high),
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
@@ -193,4 +246,4 @@ def fit(
         )
         if result.fun < best_value:
             best_value, best = float(result.fun), result.x
-    return condition(kernel, Hyper.from_log(best), X, target, outputs=outputs)
+    return condition(kernel, priors.from_theta(best), X, target, outputs=outputs)

@@ -5,18 +5,22 @@ Notation, for N data X (N, D) and M query points x (M, D), all in the unit cube 
 
     s        (M, N, D)   (x - X) / lengthscale², the direction of every derivative
     k        (M, N)      covariances k(x, X);  ∂_j k = h1 s_j;  ∂_l ∂_j k = h2 s_l s_j + h1 δ_lj / ℓ_j²
+                         (and for the additive share the same with its own h of r_j², where l = j)
     B                    (K + noise)^-1, never formed: only triangular solves with its Cholesky factor
     mean, var            (M,)       μ and σ² of f(x)
     grad_mean            (M, D)     ∂_j μ
     cov_f_grad           (M, D)     c_j = Cov(f, ∂_j f) = ½ ∂_j σ²
     var_grad             (M, D)     V_j = Var(∂_j f)
 
-A kernel is a function of the scaled squared distance r², so it is given by three radial functions:
-h0 = k, h1 = 2 dk/dr², h2 = 4 d²k/d(r²)². Everything else follows from those.
+A radial kernel is a function of the scaled squared distance r², so it is given by three functions:
+h0 = k, h1 = 2 dk/dr², h2 = 4 d²k/d(r²)². Everything else follows from those. A share `additive` of the
+variance may lie in a sum of one-dimensional effects, one a coordinate, with the same lengthscales:
+
+    k = variance [ (1 - additive) h0(Σ_j r_j²) + additive/D Σ_j h0(r_j²) ]
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +44,16 @@ def _matern52(r2: Array) -> tuple[Array, Array, Array]:
     return (1.0 + r + r * r / 3.0) * e, (-5.0 / 3.0) * (1.0 + r) * e, (25.0 / 3.0) * e
 
 
+def _squared_exponential_value(r2: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * r2))
+
+
+def _matern52_value(r2: Array) -> Array:
+    r = np.sqrt(5.0 * r2)
+    return np.asarray((1.0 + r + (5.0 / 3.0) * r2) * np.exp(-r))
+
+
+VALUES: dict[str, Callable[[Array], Array]] = {"se": _squared_exponential_value, "matern52": _matern52_value}
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
 
 
@@ -50,16 +64,7 @@ class Hyper:
     lengthscales: tuple[float, ...]
     variance: float
     noise: float  # standard deviation
-
-    def log(self) -> Array:
-        """(D + 2,) logarithms of lengthscales, variance and noise variance: what the fit moves."""
-        return np.log([*self.lengthscales, self.variance, self.noise**2])
-
-    @staticmethod
-    def from_log(theta: Array) -> "Hyper":
-        """Inverse of `log`."""
-        values = np.exp(theta)
-        return Hyper(tuple(values[:-2].tolist()), float(values[-2]), float(np.sqrt(values[-1])))
+    additive: float = 0.0  # share of the variance in one-dimensional effects
 
 
 @dataclass(frozen=True)
@@ -72,12 +77,14 @@ class Outputs:
     @staticmethod
     def of(y: Array, *, centre: bool) -> "Outputs":
         """Units in which `y` (N,) has unit size, and zero mean where `centre`."""
-        largest = float(np.max(np.abs(y), initial=0.0)) or 1.0
+        if y.size == 0:
+            return Outputs()
+        largest = float(np.max(np.abs(y))) or 1.0
         unit = y / largest  # so that squares of 1e200 do not overflow
         shift = float(np.mean(unit)) if centre else 0.0
         scale = float(np.sqrt(np.mean((unit - shift) ** 2)))
         if not scale > 1e-12:  # one point, or a constant
-            scale = 1.0 if centre else max(abs(float(unit[0])) if unit.size else 1.0, 1e-12)
+            scale = 1.0 if centre else 1.0
         return Outputs(shift * largest, scale * largest)
 
     def to_model(self, y: Array) -> Array:
@@ -123,8 +130,19 @@ class GP:
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Prior covariances (P, Q) between A (P, D) and B (Q, D)."""
-        scales = np.asarray(self.hyper.lengthscales)
-        return self.hyper.variance * KERNELS[self.kernel](cdist(A / scales, B / scales, "sqeuclidean"))[0]
+        scales, value, h = np.asarray(self.hyper.lengthscales), VALUES[self.kernel], self.hyper
+        A, B = A / scales, B / scales
+        k = value(cdist(A, B, "sqeuclidean"))
+        if h.additive:
+            k *= 1.0 - h.additive
+            for a, b in zip(A.T, B.T, strict=True):
+                k += (h.additive / len(scales)) * value(np.subtract.outer(a, b) ** 2)
+        return np.asarray(h.variance * k)
+
+    def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:
+        """`covariance` (P, Q) and its derivatives by A (P, Q, D)."""
+        rows = replace(self, X=B)._rows(A)
+        return rows.k, rows.grad()
 
     def mean(self, x: Array) -> Array:
         """(M,) posterior mean."""
@@ -145,34 +163,26 @@ class GP:
 
     def predict_with_gradient(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """mean (M,), var (M,), ∇mean (M, D), ∇var (M, D)."""
-        s, k, dk, _ = self._kernel_rows(x)
-        half = _solve(self.chol, k.T)
+        rows = self._rows(x)
+        half = _solve(self.chol, rows.k.T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-        solved = _solve(self.chol, half, transposed=True).T  # (M, N) B k
-        both = np.stack([dk * self.weights, -2.0 * dk * solved], axis=1) @ s  # (M, 2, D)
-        return self.prior_mean + k @ self.weights, np.maximum(var, self.floor), both[:, 0], both[:, 1]
+        solved = _solve(self.chol, half, transposed=True)  # (N, M) B k
+        grad_k = rows.grad()
+        d_mean = np.einsum("mnd,n->md", grad_k, self.weights)
+        d_var = -2.0 * np.einsum("mnd,nm->md", grad_k, solved)
+        return self.prior_mean + rows.k @ self.weights, np.maximum(var, self.floor), d_mean, d_var
 
     def slopes(self, x: Array) -> Slopes:
         """Posterior of (f, ∇f) at x (M, D): one factorisation, no refit (App. A.2)."""
-        return self._slopes(x)[0]
+        return self._slopes(self._rows(x))[0]
 
     def slopes_and_curvature(self, x: Array) -> tuple[Slopes, Curvature]:
         """`slopes` and their derivatives by x."""
-        slopes, s, h1, h2, solved, solved_grad = self._slopes(x)
-        inverse = np.asarray(self.hyper.lengthscales) ** -2.0
-        diagonal = np.arange(x.shape[1])
-
-        def second(w: Array) -> Array:  # Σ_n w_n ∂_l ∂_j k_n, (M, D, D)
-            out = s.transpose(0, 2, 1) @ ((h2 * w)[:, :, None] * s)
-            out[:, diagonal, diagonal] += (h1 * w).sum(axis=1)[:, None] * inverse
-            return out
-
-        hess_mean = second(np.broadcast_to(self.weights, h1.shape))
-        grad_k = h1[:, :, None] * s  # (M, N, D)
-        d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - second(solved)
-        mixed = s.transpose(0, 2, 1) @ (h2[:, :, None] * s * solved_grad)
-        mixed[:, diagonal, diagonal] += np.einsum("mn,mnj->mj", h1, solved_grad) * inverse
-        return slopes, Curvature(hess_mean, d_cov, -2.0 * mixed)
+        rows = self._rows(x)
+        slopes, grad_k, solved, solved_grad = self._slopes(rows)
+        weights = np.broadcast_to(self.weights, rows.k.shape)[:, :, None]
+        d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - rows.contract(solved[:, :, None])
+        return slopes, Curvature(rows.contract(weights), d_cov, -2.0 * rows.contract(solved_grad))
 
     def with_pending(self, pending: Array) -> "GP":
         """The process that also saw its own mean at `pending` (P, D): only the uncertainty shrinks there."""
@@ -199,30 +209,62 @@ class GP:
         precision = np.diag(inverse)
         return self.weights / precision, np.sqrt(1.0 / precision)
 
-    def _kernel_rows(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        scales = np.asarray(self.hyper.lengthscales)
+    def _rows(self, x: Array) -> "_Rows":
+        h, radial = self.hyper, KERNELS[self.kernel]
+        scales = np.asarray(h.lengthscales)
         r = (x[:, None, :] - self.X) / scales  # (M, N, D)
-        h0, h1, h2 = KERNELS[self.kernel](np.einsum("mnd,mnd->mn", r, r))
-        v = self.hyper.variance
-        return r / scales, v * h0, v * h1, v * h2
+        squares = r * r
+        k, h1, h2 = ((1.0 - h.additive) * h.variance * part for part in radial(squares.sum(axis=2)))
+        if not h.additive:
+            return _Rows(r / scales, scales**-2.0, k, h1, h2)
+        share = h.additive * h.variance / len(scales)
+        a0, a1, a2 = (share * part for part in radial(squares))
+        return _Rows(r / scales, scales**-2.0, k + a0.sum(axis=2), h1, h2, a1, a2)
 
-    def _slopes(self, x: Array) -> tuple[Slopes, Array, Array, Array, Array, Array]:
-        s, k, h1, h2 = self._kernel_rows(x)
-        M, N, D = s.shape
-        grad_k = h1[:, :, None] * s
-        right = np.concatenate([k[:, :, None], grad_k], axis=2).transpose(1, 0, 2).reshape(N, M * (1 + D))
-        half = _solve(self.chol, right)
+    def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array, Array, Array]:
+        M, N, D = rows.s.shape
+        grad_k = rows.grad()
+        right = np.concatenate([rows.k[:, :, None], grad_k], axis=2).transpose(1, 0, 2)
+        half = _solve(self.chol, right.reshape(N, M * (1 + D)))
         squares = np.einsum("nq,nq->q", half, half).reshape(M, 1 + D)
         solved = _solve(self.chol, half, transposed=True).reshape(N, M, 1 + D).transpose(1, 0, 2)
-        prior = -self.hyper.variance * KERNELS[self.kernel](np.zeros(1))[1][0]
+        h = self.hyper
+        bend = -KERNELS[self.kernel](np.zeros(1))[1][0] * (1.0 - h.additive + h.additive / D)
         slopes = Slopes(
-            mean=self.prior_mean + k @ self.weights,
-            var=np.maximum(self.hyper.variance - squares[:, 0], self.floor),
+            mean=self.prior_mean + rows.k @ self.weights,
+            var=np.maximum(h.variance - squares[:, 0], self.floor),
             grad_mean=np.einsum("mnd,n->md", grad_k, self.weights),
             cov_f_grad=-np.einsum("mnd,mn->md", grad_k, solved[:, :, 0]),
-            var_grad=prior / np.asarray(self.hyper.lengthscales) ** 2 - squares[:, 1:],
+            var_grad=h.variance * bend * rows.inverse - squares[:, 1:],
         )
-        return slopes, s, h1, h2, solved[:, :, 0], solved[:, :, 1:]
+        return slopes, grad_k, solved[:, :, 0], solved[:, :, 1:]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Kernel between query points and data, with what its derivatives are made of."""
+
+    s: Array  # (M, N, D)
+    inverse: Array  # (D,) lengthscale^-2
+    k: Array  # (M, N)
+    h1: Array  # (M, N)
+    h2: Array  # (M, N)
+    a1: Array | None = None  # (M, N, D), of the additive share
+    a2: Array | None = None  # (M, N, D)
+
+    def grad(self) -> Array:
+        """∂_j k, (M, N, D)."""
+        return (self.h1[:, :, None] if self.a1 is None else self.h1[:, :, None] + self.a1) * self.s
+
+    def contract(self, w: Array) -> Array:
+        """Σ_n w_nj ∂_l ∂_j k_n, (M, D, D), for weights w (M, N, D) or (M, N, 1)."""
+        out = np.asarray(self.s.transpose(0, 2, 1) @ (self.h2[:, :, None] * w * self.s))
+        diagonal = np.arange(self.s.shape[2])
+        along = self.h1[:, :, None] * self.inverse
+        if self.a1 is not None:
+            along = along + self.a1 * self.inverse + self.a2 * self.s * self.s
+        out[:, diagonal, diagonal] += np.einsum("mnd,mnd->md", np.broadcast_to(w, self.s.shape), along)
+        return out
 
 
 def condition(

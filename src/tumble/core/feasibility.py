@@ -58,10 +58,10 @@ class Feasibility:
         return value, grad
 
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near φ = 1."""
+        """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near 0 and 1."""
         log_p, d_log_p = self.log_prob_and_grad(x)
         log_p = np.minimum(log_p, -1e-300)
-        margin = -ndtri_exp(np.log(-np.expm1(log_p)))
+        margin = np.where(log_p < -1.0, ndtri_exp(log_p), -ndtri_exp(np.log(-np.expm1(log_p))))
         slope = np.exp(log_p + 0.5 * margin * margin + LOG_SQRT_2PI)
         return margin, slope[:, None] * d_log_p
 

@@ -1,4 +1,4 @@
-"""Slow, plain reference code that the tests compare the core with: written from the formulas, not from the core.
+"""Slow, plain reference code that the tests compare the core with, written from the formulas alone.
 
 `value` and its derivatives are textbook kernels; `Dense` conditions (f, ∇f) on data by one dense solve;
 `dense_mp` does the same with 60 digits; `central` differentiates anything.
@@ -194,5 +194,5 @@ def central(fun: Callable[[Any], Any], x: Any, step: float = 1e-4) -> Any:
 
 def close(actual: Any, expected: Any, relative: float) -> None:
     """Equal to `relative` of the largest expected entry."""
-    size = max(float(np.max(np.abs(expected))), 1e-300)
+    size = max(float(np.max(np.abs(expected), initial=0.0)), 1e-300)
     np.testing.assert_allclose(actual, expected, rtol=relative, atol=relative * size)

@@ -1,0 +1,150 @@
+"""The inner search against SciPy, a grid, and itself one start at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import ndtri
+
+from tests.oracles import KERNELS, problem
+from tumble.core.acquisition import ExcursionSearch
+from tumble.core.feasibility import Feasibility
+from tumble.core.maximize import maximize, maximize_above
+
+
+def bowl(centre, weights):
+    """A concave quadratic with its top at `centre`."""
+
+    def fun(x):
+        d = x - centre
+        return -(weights * d * d).sum(axis=1), -2.0 * weights * d
+
+    return fun
+
+
+def by_scipy(fun, starts):
+    def single(x):
+        value, grad = fun(x[None, :])
+        return -float(value[0]), -grad[0]
+
+    bounds = [(0.0, 1.0)] * starts.shape[1]
+    return max(-minimize(single, s, jac=True, method="L-BFGS-B", bounds=bounds).fun for s in starts)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 6, 10])
+def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
+    rng = np.random.default_rng(dim)
+    centre = rng.uniform(-0.3, 1.3, dim)  # some coordinates lie outside the cube
+    found = maximize(bowl(centre, 10.0 ** rng.uniform(0.0, 1.5, dim)), rng.random((5, dim)))
+    np.testing.assert_allclose(found.points[0], np.clip(centre, 0.0, 1.0), atol=2e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dim", [1, 2, 4, 6])
+def test_the_batch_is_as_good_as_l_bfgs_b_from_the_same_starts(kernel, dim):
+    """The two may climb to different tops from one start, so they are compared over several problems."""
+    lead = []
+    for seed in range(4):
+        gp, _ = problem(kernel, dim, 6 * dim, seed, noise=0.05)
+        acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
+        raw = np.random.default_rng([seed, dim]).random((200, dim))
+        starts = raw[np.argsort(-acquisition(raw)[0])[:6]]
+        lead.append(maximize(acquisition, starts).values[0] - by_scipy(acquisition, starts))
+    assert np.median(lead) > -0.02
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_with_time_enough_every_start_ends_on_a_top(kernel):
+    gp, _ = problem(kernel, 3, 20, noise=0.05)
+    acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
+    starts = np.random.default_rng(0).random((5, 3))
+    found = maximize(acquisition, starts, max_evaluations=500, gtol=1e-6, ftol=0.0)
+    for point, value in zip(found.points, found.values, strict=True):
+        assert by_scipy(acquisition, point[None, :]) == pytest.approx(value, abs=1e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_no_grid_point_is_better_than_what_is_found(kernel):
+    gp, _ = problem(kernel, 2, 12, noise=0.01)
+    acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 101)] * 2), axis=-1).reshape(-1, 2)
+    values = acquisition(grid)[0]
+    coarse = grid[::53]
+    starts = coarse[np.argsort(-acquisition(coarse)[0])[:10]]
+    assert maximize(acquisition, starts).values[0] >= values.max() - 1e-3
+
+
+@given(st.integers(0, 1000))
+@effort(max_examples=20)
+def test_every_start_goes_its_own_way_and_none_leaves_the_cube_or_loses(seed):
+    rng = np.random.default_rng(seed)
+    dim = int(rng.integers(1, 5))
+    gp, _ = problem("matern52", dim, 8, seed)
+    acquisition = ExcursionSearch(gp, np.array([-2.0, -1.0])).value_and_grad
+    starts = rng.uniform(-0.1, 1.1, (4, dim))
+    together = maximize(acquisition, starts)
+    assert ((together.points >= 0.0) & (together.points <= 1.0)).all()
+    assert (np.diff(together.values) <= 0.0).all()
+    np.testing.assert_allclose(acquisition(together.points)[0], together.values, rtol=1e-9)
+    alone = [maximize(acquisition, start[None, :]).values[0] for start in starts]
+    np.testing.assert_allclose(np.sort(alone)[::-1], together.values, atol=1e-6)
+    assert (np.sort(alone) >= np.sort(acquisition(np.clip(starts, 0, 1))[0]) - 1e-12).all()
+
+
+def test_points_of_minus_infinity_are_never_entered():
+    def fun(x):
+        value, grad = bowl(np.array([0.9, 0.9]), np.ones(2))(x)
+        out = x.sum(axis=1) > 1.0
+        return np.where(out, -np.inf, value), grad
+
+    found = maximize(fun, np.array([[0.1, 0.2], [0.8, 0.8]]))
+    assert found.points[0].sum() <= 1.0
+    assert np.isfinite(found.values[0])
+    assert found.values[1] == -np.inf  # it could not start, and comes last
+    np.testing.assert_allclose(found.points[1], [0.8, 0.8])
+
+
+def test_a_start_at_the_top_stays_there():
+    top = np.array([[0.3, 0.7]])
+    np.testing.assert_allclose(maximize(bowl(top[0], np.ones(2)), top).points, top)
+
+
+def disc(x):
+    """Room inside a disc of radius 0.3 around the middle."""
+    d = x - 0.5
+    return 0.09 - (d * d).sum(axis=1), -2.0 * d
+
+
+@pytest.mark.parametrize("centre", [(0.9, 0.9), (0.5, 0.1), (0.45, 0.55)])
+def test_under_a_constraint_the_result_equals_a_brute_force_grid_and_never_violates(centre):
+    fun = bowl(np.array(centre), np.ones(2))
+    rng = np.random.default_rng(0)
+    starts = 0.5 + rng.uniform(-0.15, 0.15, (6, 2))
+    found = maximize_above(fun, disc, 0.0, starts)
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 401)] * 2), axis=-1).reshape(-1, 2)
+    best = fun(grid[disc(grid)[0] > 0.0])[0].max()
+    assert found.values[0] >= best - 0.02
+    assert (disc(found.points)[0] > 0.0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("rho", [0.5, 0.9, 0.99])
+def test_the_constrained_search_equals_a_brute_force_grid_of_the_process(kernel, rho):
+    """(13): argmax α subject to φ >= ρ."""
+    gp, _ = problem(kernel, 2, 14, seed=1, noise=0.05)
+    one, _ = problem(kernel, 2, 14, seed=2, noise=0.05)
+    feasibility = Feasibility((one,))
+    acquisition = ExcursionSearch(gp, np.linspace(-2.5, -1.5, 5)).value_and_grad
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 121)] * 2), axis=-1).reshape(-1, 2)
+    allowed = grid[feasibility.log_prob(grid) >= np.log(rho)]
+    assert 10 < len(allowed) < len(grid)
+    level = float(ndtri(rho))
+    inner = allowed[feasibility.margin_and_grad(allowed)[0] > level]
+    coarse = inner[:: max(1, len(inner) // 150)]
+    starts = coarse[np.argsort(-acquisition(coarse)[0])[:10]]
+    found = maximize_above(acquisition, feasibility.margin_and_grad, level, starts)
+    assert (feasibility.log_prob(found.points) >= np.log(rho)).all()
+    values = acquisition(allowed)[0]
+    assert found.values[0] >= values.max() - 0.05 * np.ptp(values)

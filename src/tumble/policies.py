@@ -9,6 +9,7 @@ from .baselines.improvement import (
     expected_improvement,
     probability_of_improvement,
 )
+from .baselines.pesc import predictive_entropy
 from .core.algorithm import Build, excursion_search
 from .core.settings import Settings
 from .errors import InputError
@@ -39,13 +40,14 @@ POLICIES: dict[str, Policy] = {
         Policy("ucb", confidence_bound, constrained=False),
         Policy("mes", max_value_entropy, constrained=False),
         Policy("eic", constrained_improvement, constrained=True),
+        Policy("pesc", predictive_entropy, constrained=True, weighted=False),
         Policy("xsf-ei", constrained_improvement, constrained=True, controlled=True, listed=False),
     )
 }
 
 
 def policy(name: str | None, *, limited: bool) -> Policy:
-    """The method called `name`; None is "xsf" where there is a budget or a constraint (`limited`), else "xs"."""
+    """The method called `name`; None is "xsf" where a budget or constraint limits the search, else "xs"."""
     if name is None:
         return POLICIES["xsf" if limited else "xs"]
     if name not in POLICIES:

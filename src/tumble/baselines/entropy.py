@@ -33,7 +33,7 @@ def log_reduction(gamma: Array) -> Array:
     small = np.clip(gamma, -1e4, LARGE)
     inverse_mills = np.exp(-0.5 * small**2 - LOG_SQRT_2PI - log_ndtr(small))
     near = np.log(0.5 * small * inverse_mills - log_ndtr(small))
-    return np.where(gamma > LARGE, far, near)
+    return np.asarray(np.where(gamma > LARGE, far, near))
 
 
 @dataclass(frozen=True)

@@ -149,13 +149,15 @@ class TumbleSampler(BaseSampler):
 
     def recommend(self, study: Study) -> Recommended | None:
         """As `Optimizer.recommend`, with x as parameters by name; None before any data."""
+        optimizer = self.optimizer(study)
+        found = None if optimizer is None else optimizer.recommend()
+        return None if found is None else replace(found, mean=_sign(study) * found.mean)
+
+    def optimizer(self, study: Study) -> Optimizer | None:
+        """The study as an `Optimizer` (values to be minimised); None while the parameters are not known."""
         self._raise_error_if_multi_objective(study)
         space = {n: d for n, d in (self._space or self._common_space(study)).items() if _searchable(d)}
-        if not space:
-            return None
-        mirror = self._mirror(study, space, study.get_trials(deepcopy=False))
-        found = mirror.recommend()
-        return None if found is None else replace(found, mean=_sign(study) * found.mean)
+        return self._mirror(study, space, study.get_trials(deepcopy=False)) if space else None
 
     def gate(self, study: Study) -> Gate:
         """Who may start a trial of this study."""

@@ -19,6 +19,7 @@ from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExh
 from tumble.integrations.optuna import TumbleSampler
 from tumble.integrations.optuna_gate import Gate
 from tumble.integrations.optuna_trials import DECISION, OUTCOME, REASON, decision, to_distribution
+from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Float
 from tumble.studies.config import StudyConfig, StudyFileError
 from tumble.studies.owners import HAND, OWNER, Owner, exclusive
@@ -180,6 +181,12 @@ class Ledger:
     def recommend(self) -> Recommended | None:
         """The setting to use, with its P(safe); x is by name, mean in the user's units."""
         return self.sampler.recommend(self.study)
+
+    def optimizer(self) -> Optimizer:
+        """The study as an `Optimizer`: for figures, and for whoever wants the models."""
+        found = self.sampler.optimizer(self.study)
+        assert found is not None  # a study file has parameters
+        return found
 
     # -- inside ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,51 @@
+"""The command line: `tumble init | run | ask | tell | skip | status | best | plan | confirm | export | …`
+
+Exit codes: 0 done; 2 the input can't be used (file, key and remedy are named, nothing was written); 3 the rig
+needs someone to look at it; 4 nothing is left to ask for; 130 stopped by Ctrl-C, run it again to go on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from tumble.cli import driving, looking
+from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
+
+BAD_INPUT, NOTHING_LEFT = 2, 4
+
+EPILOG = (
+    "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
+    "to ask for, 130 stopped by Ctrl-C (run it again to go on)."
+)
+
+app = typer.Typer(
+    name="tumble",
+    help="Find the best safe setting of an experiment within T trials and B failures.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for module in (driving, looking):
+    for function in module.COMMANDS:
+        name = function.__name__.rstrip("_")
+        app.command(name, epilog=EPILOG)(function)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except (BudgetExhausted, TrialsExhausted) as error:
+        _fail(error, NOTHING_LEFT)
+    except TumbleError as error:
+        _fail(error, BAD_INPUT)
+
+
+def _fail(error: TumbleError, code: int) -> None:
+    print(f"tumble: {error}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,184 @@
+"""Commands that change a study: init, run, ask, tell, skip, confirm, import."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tumble.cli import show
+from tumble.cli.example import EXAMPLE
+from tumble.errors import InputError
+from tumble.studies.config import NAME, load
+
+if TYPE_CHECKING:
+    from tumble.studies.ledger import Ledger
+
+File = Annotated[Path, typer.Argument(help="The study file.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+FAULT, STOPPED = 3, 130
+
+
+def open_ledger(file: Path) -> Ledger:
+    """The study of a file; Optuna keeps its own remarks to itself, and linear algebra to one thread.
+
+    Our matrices are small: more threads are no faster alone, and ten times slower where workers share cores.
+    """
+    config = load(file)  # before anything slow is imported
+    import optuna
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    from tumble.studies.ledger import Ledger
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    threadpool_limits(1, user_api="blas")
+    return Ledger(config)
+
+
+def init(file: File) -> None:
+    """Write a commented example of a study file.
+
+    Example: tumble init drill.toml
+    """
+    name = file.stem if NAME.fullmatch(file.stem) else "drill"
+    try:
+        with file.open("x", encoding="utf-8") as handle:
+            handle.write(EXAMPLE.format(file=file, name=name))
+    except FileExistsError:
+        raise InputError(f"{file}: exists already; choose another name") from None
+    except OSError as error:
+        raise InputError(f"{file}: can't be written ({error.strerror}); check the folder") from None
+    typer.echo(f"{file} written; edit it, then: tumble run {file}")
+
+
+def run(
+    file: File,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="How many trials at a time.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but faults.")] = False,
+) -> None:
+    """Run the study's command, trial after trial, until nothing is left.
+
+    Ctrl-C finishes the trial in hand; a second one abandons it, to be run again by the next start.
+    A trial whose runner died is run again first, under its number.
+
+    Example: tumble run drill.toml --workers 4
+    """
+    from tumble.cli.running import run_here, run_workers
+
+    ledger = open_ledger(file)
+    end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
+    if end.kind == "fault":
+        typer.echo(f"tumble: {end.why}", err=True)
+        if end.output:
+            typer.echo(f"--- its output ---\n{end.output.rstrip()}", err=True)
+        raise typer.Exit(FAULT)
+    if not quiet:
+        typer.echo(end.why)
+        typer.echo(show.status(ledger.status(), ledger.config))
+    if end.kind == "stopped":
+        raise typer.Exit(STOPPED)
+
+
+def ask(file: File, json: Json = False) -> None:
+    """Ask for the next trial, to be run by hand and told later.
+
+    Example: tumble ask drill.toml --json
+    """
+    ledger = open_ledger(file)
+    found = ledger.ask()
+    typer.echo(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+
+
+def tell(
+    file: File,
+    trial: Annotated[int, typer.Argument(help="The trial's number.", show_default=False)],
+    results: Annotated[
+        list[str] | None, typer.Argument(help="name=value for each result.", show_default=False)
+    ] = None,
+    failed: Annotated[str | None, typer.Option(help="It failed, and why.", show_default=False)] = None,
+    transient: Annotated[
+        bool, typer.Option("--transient", help="With --failed: the infrastructure's fault, not billed.")
+    ] = False,
+) -> None:
+    """Tell what came of a trial: its results, or that it failed.
+
+    A failed trial may carry what was measured before it failed.
+
+    Example: tumble tell drill.toml 7 cost=3.2 torque=11.4
+
+    Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
+    """
+    measured = dict(_result(text) for text in results or [])
+    if transient and failed is None:
+        raise InputError('--transient belongs to --failed: give --failed "why" as well')
+    ledger = open_ledger(file)
+    if failed is not None:
+        entry = ledger.fail(trial, failed, measured, transient)
+    else:
+        entry = ledger.tell(trial, measured)
+    typer.echo(show.line(entry, ledger.config))
+    typer.echo(show.status(ledger.status(), ledger.config))
+
+
+def skip(
+    file: File,
+    trial: Annotated[int, typer.Argument(help="The trial's number.", show_default=False)],
+    reason: Annotated[str, typer.Option(help="Why.", show_default=False)] = "",
+) -> None:
+    """Withdraw a trial: nothing is learned, nothing is charged.
+
+    Example: tumble skip drill.toml 7
+    """
+    ledger = open_ledger(file)
+    ledger.skip(trial, reason)
+    typer.echo(show.status(ledger.status(), ledger.config))
+
+
+def confirm(file: File, json: Json = False) -> None:
+    """Measure the recommendation again: one more trial, billed like any other.
+
+    With a command it is run at once; without one it is handed out like `ask` does.
+
+    Example: tumble confirm drill.toml
+    """
+    from tumble.studies.runner import Runner
+
+    ledger = open_ledger(file)
+    if ledger.config.command is None:
+        found = ledger.confirm()
+        typer.echo(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+        return
+    entry = Runner(ledger).confirm()
+    table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
+    typer.echo(show.as_json(table) if json else show.line(entry, ledger.config))
+
+
+def import_(
+    file: File,
+    table: Annotated[Path, typer.Argument(help="A CSV file of old trials.", show_default=False)],
+) -> None:
+    """Read old trials as evidence: they teach, and charge neither trials nor failures.
+
+    The file needs a column for each parameter and result; `failed` (1 for a crash) and `reason` may be there.
+
+    Example: tumble import drill.toml last-year.csv
+    """
+    from tumble.studies import evidence
+
+    count = evidence.load(open_ledger(file), table)
+    typer.echo(f"{count} trials read as evidence; none is billed")
+
+
+def _result(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if not equals or not NAME.fullmatch(name):
+            raise ValueError
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"expected name=number such as cost=3.2, but {text!r} came") from None
+
+
+COMMANDS = (init, run, ask, tell, skip, confirm, import_)

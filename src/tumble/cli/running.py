@@ -1,0 +1,206 @@
+"""`tumble run`: the live table, Ctrl-C, and many workers."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from tumble.cli import show
+from tumble.studies.ledger import Ledger
+from tumble.studies.records import Asked, Entry
+from tumble.studies.runner import End, Runner
+
+ROWS = 15
+LOOK = 0.5  # seconds between two looks at the workers
+COLOURS = {"safe": "green", "failed": "red", "running": "cyan"}
+
+
+def run_here(ledger: Ledger, quiet: bool) -> End:
+    """One trial at a time, in this process."""
+    with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
+        runner = Runner(ledger, should_stop, view.started, view.told, view.look)
+        try:
+            return runner.run()
+        except KeyboardInterrupt:
+            return End("stopped", "abandoned; run it again to run that trial again")
+
+
+def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
+    """`count` trials at a time, each in a process of its own; a fault of one stops them all in good order."""
+    command = [sys.executable, "-m", "tumble.cli", "run", str(ledger.config.path), "--quiet"]
+    with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
+        workers = [_Worker.start(command) for _ in range(count)]
+        told = False
+        while any(worker.process.poll() is None for worker in workers):
+            fault = any(worker.process.poll() not in (None, 0) for worker in workers)
+            try:
+                if (should_stop() or fault) and not told:
+                    _signal(workers, signal.SIGINT)
+                    told = True
+                view.look()
+                time.sleep(LOOK)
+            except KeyboardInterrupt:  # the second one
+                _signal(workers, signal.SIGINT)
+        view.look()
+        ends = [worker.end() for worker in workers]
+        stopped = should_stop()
+    faults = [end for end in ends if end.kind == "fault"]
+    if faults:
+        return faults[0]
+    return (
+        End("stopped", "stopped; run it again to go on") if stopped else End("done", "nothing is left to run")
+    )
+
+
+@dataclass(frozen=True)
+class _Worker:
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes]
+
+    @staticmethod
+    def start(command: list[str]) -> _Worker:
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker's end
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C is passed on by us, once
+            preexec_fn=_finish_with_parent if sys.platform == "linux" else None,
+        )
+        return _Worker(process, errors)
+
+    def end(self) -> End:
+        with self.errors:
+            self.errors.seek(0)
+            text = self.errors.read().decode(errors="replace").strip()
+        if self.process.returncode in (0, 4, 130):
+            return End("done", "")
+        first, _, rest = text.partition("\n")
+        why = first.removeprefix("tumble: ") or f"a worker ended with code {self.process.returncode}"
+        return End("fault", why, rest)
+
+
+def _signal(workers: list[_Worker], number: signal.Signals) -> None:
+    for worker in workers:
+        if worker.process.poll() is None:
+            worker.process.send_signal(number)
+
+
+def _finish_with_parent() -> None:
+    """On Linux a worker whose parent dies finishes its trial and ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+
+
+@contextlib.contextmanager
+def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C is a wish, the second an order."""
+    wishes: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        wishes.append(number)
+        if len(wishes) > 1:
+            raise KeyboardInterrupt
+        if not quiet:
+            print("\nfinishing the trial in hand; Ctrl-C again abandons it", file=sys.stderr)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Silent:
+    """No view: for workers."""
+
+    def started(self, asked: Asked) -> None:
+        """Nothing to show."""
+
+    def told(self, entry: Entry) -> None:
+        """Nothing to show."""
+
+    def look(self) -> None:
+        """Nothing to show."""
+
+
+class _Lines(_Silent):
+    """One line for each trial that is over: for pipes and logs."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._seen = {e.trial for e in ledger.entries() if e.reading.phase != "running"}
+
+    def told(self, entry: Entry) -> None:
+        self.look()
+
+    def look(self) -> None:
+        for entry in self._ledger.entries():
+            if entry.trial not in self._seen and entry.reading.phase != "running":
+                self._seen.add(entry.trial)
+                print(show.line(entry, self._ledger.config), flush=True)
+
+
+class _LiveTable(_Silent):
+    """The latest trials and what is left, redrawn in place."""
+
+    def __init__(self, ledger: Ledger, live: Live) -> None:
+        self._ledger, self._live = ledger, live
+
+    def started(self, asked: Asked) -> None:
+        self.look()
+
+    def told(self, entry: Entry) -> None:
+        self.look()
+
+    def look(self) -> None:
+        self._live.update(live_table(self._ledger), refresh=True)
+
+
+def live_table(ledger: Ledger) -> Group:
+    """The latest trials, and the bars of trials and failures."""
+    config, found = ledger.config, ledger.status()
+    table = Table(expand=True)
+    results = [config.objective, *(limit.name for limit in config.limits)]
+    for title in ("trial", "mode", "P(safe)", "outcome", *results, "setting"):
+        table.add_column(title, overflow="fold")
+    for entry in ledger.entries()[-ROWS:]:
+        colour = COLOURS.get(entry.outcome, "dim")
+        note = entry.decision
+        table.add_row(
+            str(entry.trial),
+            str(note.get("mode", "")),
+            show.percent(note.get("p_safe")),
+            Text(f"{entry.outcome} {entry.reading.reason}".strip(), style=colour),
+            *(show.number(entry.results.get(name)) for name in results),
+            show.pairs(entry.parameters),
+        )
+    bar = ProgressBar(total=config.trials, completed=found.trials, width=40)
+    return Group(table, bar, Text(show.status(found, config)))
+
+
+@contextlib.contextmanager
+def _view(ledger: Ledger, quiet: bool) -> Iterator[_Silent]:
+    console = Console()
+    if quiet:
+        yield _Silent()
+    elif not console.is_terminal:
+        yield _Lines(ledger)
+    else:
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            yield _LiveTable(ledger, live)

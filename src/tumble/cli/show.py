@@ -1,0 +1,117 @@
+"""How things look on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tumble.studies.config import StudyConfig
+    from tumble.studies.records import Asked, Entry, Found, Status
+    from tumble.trials import Recommended
+
+
+def as_json(value: object) -> str:
+    """One line of JSON; what is not finite becomes null."""
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def number(value: object) -> str:
+    """A value, short."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def percent(p: float | None) -> str:
+    """A probability, short, and never rounded up to certainty."""
+    if p is None:
+        return "-"
+    return ">99.99 %" if 0.9999 < p < 1 else f"{100 * p:.4g} %"
+
+
+def pairs(values: dict[str, Any]) -> str:
+    """Name=value, one after the other."""
+    return "  ".join(f"{name}={number(value)}" for name, value in values.items())
+
+
+def asked(found: Asked, config: StudyConfig) -> str:
+    """A trial to run by hand, and how to tell it."""
+    results = " ".join(f"{name}=..." for name in (config.objective, *(limit.name for limit in config.limits)))
+    lines = [
+        f"trial {found.trial}",
+        *(f"  {k} = {number(v)}" for k, v in found.parameters.items()),
+        found.why,
+    ]
+    lines += ["", f"then: tumble tell {config.path} {found.trial} {results}"]
+    lines += [f'  or: tumble tell {config.path} {found.trial} --failed "why"']
+    return "\n".join(lines)
+
+
+def line(entry: Entry, config: StudyConfig) -> str:
+    """One trial in one line."""
+    reason = f" ({entry.reading.reason})" if entry.reading.reason else ""
+    mode = str(entry.decision.get("mode", "own"))
+    head = f"{entry.trial:>4}  {mode:<8}{percent(entry.decision.get('p_safe')):>9}  {entry.outcome:<9}"
+    return f"{head}{pairs(entry.results)}{reason}  <-  {pairs(entry.parameters)}".rstrip()
+
+
+def status(found: Status, config: StudyConfig) -> str:
+    """Where a study stands."""
+    budget = "no limit" if config.failures is None else f"{found.failures_left} left of {config.failures}"
+    lines = [
+        f"{config.name}: {'maximise' if config.maximize else 'minimise'} {config.objective}",
+        f"  trials    {found.trials} told, {found.pending} in flight, "
+        f"{found.trials_left} left of {config.trials}",
+        f"  failures  {found.failures}, {budget}",
+        f"  best      {best(found.best, config)}",
+    ]
+    return "\n".join(lines)
+
+
+def best(found: Found | None, config: StudyConfig) -> str:
+    """The best safe trial."""
+    if found is None:
+        return "nothing safe was seen yet"
+    return f"{config.objective} = {number(found.value)} in trial {found.trial}:  {pairs(found.parameters)}"
+
+
+def recommended(found: Recommended | None, config: StudyConfig) -> str:
+    """The setting to use."""
+    if found is None:
+        return "nothing yet: tell a trial first"
+    sure = f"P(safe) = {percent(found.p_safe)}"
+    if not found.reached:
+        sure += ", less than asked for: the safest point that is known"
+    value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g} expected"
+    return f"{pairs(found.x)}  ({value}, {sure})"
+
+
+def best_table(found: Found | None, choice: Recommended | None) -> dict[str, Any]:
+    """`best` and `recommended`, for JSON."""
+    return {
+        "best": None if found is None else asdict(found),
+        "recommended": None
+        if choice is None
+        else {
+            "parameters": choice.x,
+            "mean": choice.mean,
+            "std": choice.std,
+            "p_safe": choice.p_safe,
+            "reached": choice.reached,
+        },
+    }

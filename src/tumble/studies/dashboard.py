@@ -1,0 +1,152 @@
+"""`tumble dashboard`: optuna-dashboard on this machine only, with our figures beside its own.
+
+The pages are served through a view of the storage that can only be read.  It adds what the dashboard looks
+for and what we don't store: the constraints as a list, held against today's limits, and the figures of
+`tumble.report`, drawn when they are looked at.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Container
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import optuna_dashboard
+from optuna.storages import BaseStorage
+from optuna.study._frozen import FrozenStudy
+from optuna.trial import FrozenTrial, TrialState
+
+from tumble import report
+from tumble.errors import InputError
+from tumble.studies.ledger import Ledger
+
+LOOPBACK = "127.0.0.1"
+PLOT, CHUNK = "dashboard:plot_data:", 2045  # where, and in what pieces, the dashboard looks for figures
+READS = (
+    "get_study_id_from_name",
+    "get_study_name_from_id",
+    "get_study_directions",
+    "get_study_user_attrs",
+    "get_trial_id_from_study_id_trial_number",
+)
+WRITES = (
+    "create_new_study",
+    "delete_study",
+    "set_study_user_attr",
+    "set_study_system_attr",
+    "create_new_trial",
+    "set_trial_param",
+    "set_trial_state_values",
+    "set_trial_intermediate_value",
+    "set_trial_user_attr",
+    "set_trial_system_attr",
+)
+
+
+class ReadOnly(InputError):
+    """The dashboard tried to change a study."""
+
+
+def _delegated(name: str) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: getattr(self.ledger.study._storage, name)(*args, **kwargs)
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(self: object, *args: object, **kwargs: object) -> Any:
+        raise ReadOnly(f"the dashboard only shows the study ({name}); change it with the tumble command")
+
+    return refuse
+
+
+_Delegating: Any = type(
+    "_Delegating",
+    (BaseStorage,),
+    {name: _delegated(name) for name in READS} | {name: _refused(name) for name in WRITES},
+)
+
+
+class StudyView(_Delegating):  # type: ignore[misc]
+    """A study's storage, to be read only."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._drawn: tuple[int, dict[str, str]] = (-1, {})
+
+    def get_all_studies(self) -> list[FrozenStudy]:
+        """The study of this file, and no other of the same storage."""
+        studies = self.ledger.study._storage.get_all_studies()
+        shown = [copy.deepcopy(s) for s in studies if s._study_id == self.ledger.study._study_id]
+        for study in shown:
+            study.system_attrs = {**study.system_attrs, **self._figures()}
+        return shown
+
+    def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
+        """With the figures."""
+        return {**self.ledger.study._storage.get_study_system_attrs(study_id), **self._figures()}
+
+    def get_trial(self, trial_id: int) -> FrozenTrial:
+        """With the list of constraints."""
+        return self._with_list(self.ledger.study._storage.get_trial(trial_id))
+
+    def get_all_trials(
+        self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
+    ) -> list[FrozenTrial]:
+        """With the list of constraints."""
+        trials = self.ledger.study._storage.get_all_trials(study_id, deepcopy=False, states=states)
+        return [self._with_list(trial) for trial in trials]
+
+    def _with_list(self, trial: FrozenTrial) -> FrozenTrial:
+        shown = copy.deepcopy(trial)
+        measured = dict(self.ledger.sampler.constraints_of(trial))
+        kept = {k: v for k, v in trial.system_attrs.items() if not k.startswith("constraints")}
+        shown.system_attrs = {**kept, "constraints": list(measured.values())} if measured else kept
+        return shown
+
+    def _figures(self) -> dict[str, str]:
+        """The figures in the dashboard's pieces; drawn again when another trial was told."""
+        told = sum(entry.reading.phase != "running" for entry in self.ledger.entries())
+        if self._drawn[0] != told:
+            pieces = {}
+            for name, figure in report.figures(self.ledger).items():
+                text = figure.to_json()
+                for i in range(0, len(text), CHUNK):
+                    pieces[f"{PLOT}{name}:{i // CHUNK}"] = text[i : i + CHUNK]
+            self._drawn = (told, pieces)
+        return self._drawn[1]
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """One request is not worth a line."""
+
+
+def make(ledger: Ledger, port: int = 0) -> WSGIServer:
+    """A server for the study's pages, bound to the loopback address."""
+    try:
+        return make_server(
+            LOOPBACK,
+            port,
+            optuna_dashboard.wsgi(StudyView(ledger)),
+            server_class=_Server,
+            handler_class=_Quiet,
+        )
+    except OSError as error:
+        raise InputError(
+            f"port {port} can't be used ({error.strerror}); choose another with --port"
+        ) from None
+
+
+def serve(ledger: Ledger, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C; `ready` gets the address."""
+    with make(ledger, port) as server:
+        ready(f"http://{LOOPBACK}:{server.server_port}/dashboard/studies/{ledger.study._study_id}")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return

@@ -1,0 +1,87 @@
+"""What the controller of risk would do with T trials and B failures, before anything is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tumble import checks
+from tumble.core import budget
+from tumble.core.settings import Settings
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one failure does, where every risky trial fails and every careful one succeeds."""
+
+    failure: int
+    trial: int
+    rho_before: float
+    rho_after: float
+    careful: int  # careful trials until risk is taken again; all that are left where it is not
+
+    def __str__(self) -> str:
+        """One line of the plan."""
+        change = f"asks for P(safe) >= {self.rho_after:.3f} instead of {self.rho_before:.3f}"
+        return f"  failure {self.failure} in trial {self.trial}: {change}, then {self.careful} careful trials"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The best case, and the worst."""
+
+    trials: int
+    failures: int
+    rho_start: float
+    risky_without_failures: int
+    costs: tuple[Cost, ...]
+    rho_end: float
+
+    def __str__(self) -> str:
+        """For people."""
+        lines = [
+            f"{self.trials} trials, {self.failures} failures.",
+            f"The first trial asks for P(safe) >= {self.rho_start:.2f}. Below 0.5 the search goes where the "
+            "gain is and weighs the risk; above, it stays where P(safe) reaches what is asked for.",
+            f"If nothing fails: risk is taken in {self.risky_without_failures} of {self.trials} trials.",
+        ]
+        if self.costs:
+            lines += ["If every risky trial fails:", *map(str, self.costs)]
+            lines += [f"Once no failure is left, P(safe) >= {self.rho_end:.4f} is asked for."]
+        return "\n".join(lines)
+
+
+def make_plan(trials: int, failures: int, settings: Settings | None = None) -> Plan:
+    """The plan for T trials and B failures; `InputError` where they don't fit together."""
+    settings = settings or Settings()
+    total, allowed = checks.budget(trials, failures)
+    assert allowed is not None
+    start = budget.start(total, allowed, settings)
+    risky, state = 0, start
+    for _ in range(total):
+        risky += budget.is_risky(state, True, settings)
+        state = budget.step(state, False, settings)
+    costs = _worst_case(start, settings)
+    left = total - costs[-1].trial if costs else total
+    end = budget.required(budget.BudgetState(0.0, max(left, 1), 0), settings)
+    return Plan(total, allowed, budget.required(start, settings), risky, costs, end)
+
+
+def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ...]:
+    costs: list[Cost] = []
+    trial = careful = 0
+    pending: tuple[int, float, float] | None = None
+    while state.trials_left > 0:
+        trial += 1
+        risky = budget.is_risky(state, True, settings)
+        before = budget.required(state, settings)
+        if risky and pending is not None:
+            costs.append(Cost(len(costs) + 1, *pending, careful))
+            pending, careful = None, 0
+        state = budget.step(state, risky, settings)
+        if risky:
+            pending = (trial, before, budget.required(state, settings))
+        else:
+            careful += 1
+    if pending is not None:
+        costs.append(Cost(len(costs) + 1, *pending, careful))
+    return tuple(costs)

@@ -10,6 +10,7 @@ from .baselines.improvement import (
     probability_of_improvement,
 )
 from .baselines.pesc import predictive_entropy
+from .baselines.safe_set import KEEPS, safe_set
 from .core.algorithm import Build, excursion_search
 from .core.settings import Settings
 from .errors import InputError
@@ -41,6 +42,7 @@ POLICIES: dict[str, Policy] = {
         Policy("mes", max_value_entropy, constrained=False),
         Policy("eic", constrained_improvement, constrained=True),
         Policy("pesc", predictive_entropy, constrained=True, weighted=False),
+        Policy("safe-set", safe_set, constrained=True, weighted=False, keeps=KEEPS),
         Policy("xsf-ei", constrained_improvement, constrained=True, controlled=True, listed=False),
     )
 }

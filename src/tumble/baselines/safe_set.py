@@ -1,0 +1,120 @@
+"""Safe-set expansion, the zero-failure end of the spectrum: SafeOpt's rule (Sui et al. 2015) on our process.
+
+With bounds μ ± β σ, β = 2, of f and of every g:
+
+    S   safe: every upper bound of g is at most 0
+    M   may be the minimum: in S, and the lower bound of f is not above the smallest upper bound of f in S
+    G   may enlarge S: in S, and seeing the lower bound of every g there would make some other point safe
+
+The next trial is where an interval is widest, in units of its own process, in M or G. What S could be
+enlarged by and the smallest upper bound in S are taken over candidates, in any dimension: a low-discrepancy
+set and the surroundings of the safe trials.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import ndtr
+
+from ..core.algorithm import Context
+from ..core.candidates import low_discrepancy, surroundings
+from ..core.feasibility import Feasibility
+from ..core.gp import GP, Array
+
+BETA = 2.0
+KEEPS = float(ndtr(BETA))  # P(safe) of each constraint in S
+NEARBY = 512  # candidates around the safe trials
+OUTSIDE = 256  # of those not in S the ones nearest to it, which G is judged by
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SafeSet:
+    """Log of the widest interval in M and G, -inf elsewhere."""
+
+    processes: tuple[GP, ...]  # f and every g, conditioned on what is in flight as well: how wide is what
+    objective: GP
+    feasibility: Feasibility
+    least_upper: float  # smallest upper bound of f in S
+    outside: Array  # (C, D) points that are not in S
+
+    def screen(self, x: Array) -> Array:
+        """(M,) the value itself."""
+        return self.value_and_grad(x)[0]
+
+    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
+        """The value and the gradient of the widest interval."""
+        value, grad = np.full(len(x), -np.inf), np.zeros_like(x)
+        for gp in self.processes:
+            _, var, _, d_var = gp.predict_with_gradient(x)
+            width = 0.5 * np.log(var / gp.hyper.variance)
+            wider = width > value
+            value[wider], grad[wider] = width[wider], (0.5 * d_var / var[:, None])[wider]
+        return np.where(self.eligible(x), value, -np.inf), grad
+
+    def eligible(self, x: Array) -> Mask:
+        """(M,) whether x is in M or G."""
+        found = in_safe_set(self.feasibility, x)
+        rest = found.copy()
+        found[rest] = self.may_be_minimum(x[rest])
+        rest &= ~found
+        found[rest] = self.may_enlarge(x[rest])
+        return found
+
+    def may_be_minimum(self, x: Array) -> Mask:
+        """(M,) whether points x of S are in M."""
+        mean, var = self.objective.predict(x)
+        return np.asarray(mean - BETA * np.sqrt(var) <= self.least_upper)
+
+    def may_enlarge(self, x: Array) -> Mask:
+        """(M,) whether points x of S are in G."""
+        gains = np.ones((len(x), len(self.outside)), dtype=bool)
+        widths = self.feasibility.widening or (1.0,) * len(self.feasibility.constraints)
+        for gp, width in zip(self.feasibility.constraints, widths, strict=True):
+            gains &= optimistic_upper(gp, x, self.outside, BETA * width) <= 0.0
+        if self.feasibility.crash is not None:
+            gains &= self.feasibility.scores(self.outside)[:, -1] >= BETA
+        return np.asarray(gains.any(axis=1))
+
+
+def in_safe_set(feasibility: Feasibility, x: Array) -> Mask:
+    """(M,) whether every upper bound of g at x is at most 0: μ + βσ <= 0, or -μ/σ >= β."""
+    return np.asarray((feasibility.scores(x) >= BETA).all(axis=1))
+
+
+def optimistic_upper(gp: GP, x: Array, others: Array, beta: float) -> Array:
+    """(M, C) upper bounds μ + βσ at `others` (C, D) once the lower bound at each x (M, D) was observed."""
+    _, var = gp.predict(x)
+    mean_o, var_o = gp.predict(others)
+    half = solve_triangular(gp.chol, gp.covariance(gp.X, x), lower=True)
+    half_o = solve_triangular(gp.chol, gp.covariance(gp.X, others), lower=True)
+    cov = gp.covariance(x, others) - half.T @ half_o
+    observed = (var + gp.hyper.noise**2)[:, None]
+    new_mean = mean_o - cov * (beta * np.sqrt(var))[:, None] / observed
+    return np.asarray(new_mean + beta * np.sqrt(np.maximum(var_o - cov**2 / observed, gp.floor)))
+
+
+def safe_set(context: Context) -> SafeSet:
+    """SafeOpt's rule, from the safe trials outwards."""
+    history, feasibility, rng = context.history, context.models.feasibility, context.rng
+    inside = history.X[history.safe]
+    scales = [np.asarray(gp.hyper.lengthscales) for gp in (*feasibility.constraints, context.objective)]
+    points = np.vstack([
+        inside,
+        surroundings(inside, np.min(scales, axis=0), NEARBY, rng),
+        low_discrepancy(context.settings.raw_samples, history.X.shape[1], rng),
+    ])  # fmt: skip
+    safe = in_safe_set(feasibility, points)
+    mean, var = context.models.objective.predict(points[safe])
+    least_upper = float(np.min(mean + BETA * np.sqrt(var), initial=np.inf))
+    outside = points[~safe]
+    if len(outside) > OUTSIDE:
+        nearest = np.argsort(-feasibility.scores(outside).min(axis=1), kind="stable")[:OUTSIDE]
+        outside = outside[nearest]
+    in_flight = tuple(gp.with_pending(history.pending) for gp in feasibility.constraints)
+    return SafeSet(
+        (context.objective, *in_flight), context.models.objective, feasibility, least_upper, outside
+    )

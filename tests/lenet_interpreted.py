@@ -1,4 +1,4 @@
-"""Runs the GPU kernels on a CPU under Triton's interpreter and prints, as JSON, how far off autograd they are.
+"""Runs the GPU kernels on a CPU under Triton's interpreter; prints as JSON how far off autograd they are.
 
 A program of its own, because the interpreter must be chosen before Triton is first imported.
 """

@@ -34,13 +34,13 @@ __all__ = [
     "Digits",
     "Protocol",
     "Setting",
+    "Trainer",
     "Training",
     "compression",
     "download",
     "load",
     "problem_of",
     "train",
-    "train_lockstep",
 ]
 
 LIMIT_KB = 15.0
@@ -128,71 +128,92 @@ class Training:
 def train(
     settings: Sequence[Setting], data: Digits, protocol: Protocol = FULL, device: str | None = None
 ) -> list[Training]:
-    """Carry out the trainings, on a GPU side by side in lockstep, on a CPU one after the other.
+    """Carry out the trainings once; see `Trainer`."""
+    return Trainer(data, protocol, device)(settings)
 
-    ``device`` is "cuda" or "cpu"; None takes a GPU where PyTorch sees one.
+
+class Trainer:
+    """Carries out trainings: on a GPU side by side in lockstep, on a CPU one after the other.
+
+    ``device`` is "cuda" or "cpu"; None takes a GPU where PyTorch sees one. The images are prepared once.
     """
-    import torch
 
-    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    for setting in settings:
-        if not (setting.beta > 0 and setting.chi > 0 and 1.0 <= setting.kappa <= 10.0 and setting.seed >= 0):
-            raise InputError(f"expected beta > 0, chi > 0, 1 <= kappa <= 10 and seed >= 0; got {setting}")
-    used = data.subset(protocol.n_train, protocol.n_validation, protocol.n_test)
-    if used.n_train < protocol.batch:
-        raise InputError(f"{used.n_train} training images are fewer than a mini-batch of {protocol.batch}")
-    if chosen == "cpu":
-        return [_train_plain(setting, used, protocol) for setting in settings]
-    return train_lockstep(settings, used, protocol, chosen)
+    def __init__(self, data: Digits, protocol: Protocol = FULL, device: str | None = None) -> None:
+        import torch
 
+        self.protocol = protocol
+        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        used = data.subset(protocol.n_train, protocol.n_validation, protocol.n_test)
+        if used.n_train < protocol.batch:
+            raise InputError(
+                f"{used.n_train} training images are fewer than a mini-batch of {protocol.batch}"
+            )
+        self._parts = (used.n_train, used.n_train + used.n_validation)
+        self._images = torch.from_numpy(used.images).to(self.device)
+        self._labels = torch.from_numpy(used.labels).to(self.device)
+        if self.device != "cpu":
+            from ._lenet_fused import patches
 
-def _train_plain(setting: Setting, data: Digits, protocol: Protocol) -> Training:
-    import torch
+            self._images = patches(self._images, torch.bfloat16)
+            self._labels = self._labels.to(torch.int32)
 
-    from ._lenet import Network, train_plain
+    def __call__(self, settings: Sequence[Setting]) -> list[Training]:
+        """What comes of each of the trainings, in their order."""
+        for s in settings:
+            if not (s.beta > 0 and s.chi > 0 and 1.0 <= s.kappa <= 10.0 and s.seed >= 0):
+                raise InputError(f"expected beta > 0, chi > 0, 1 <= kappa <= 10 and seed >= 0; got {s}")
+        if self.device == "cpu":
+            return [self._plain(setting) for setting in settings]
+        return self._lockstep(settings)
 
-    begun = time.perf_counter()
-    images, labels = torch.from_numpy(data.images), torch.from_numpy(data.labels)
-    a, b = data.n_train, data.n_train + data.n_validation
-    posterior = train_plain(
-        Network.scaled(setting.kappa), images[:a], labels[:a], beta=setting.beta, chi=setting.chi,
-        iterations=protocol.iterations, batch=protocol.batch, seed=setting.seed, log_sigma=protocol.log_sigma,
-    )  # fmt: skip
-    generator = torch.Generator().manual_seed(setting.seed)
-    error, test_error = (
-        posterior.error_percent(images[part], labels[part], generator, protocol.samples)
-        for part in (slice(a, b), slice(b, None))
-    )
-    seconds = time.perf_counter() - begun
-    return Training(setting, protocol.name, error, test_error, posterior.size_kb, seconds, 1)
+    def _plain(self, setting: Setting) -> Training:
+        import torch
 
+        from ._lenet import Network, train_plain
 
-def train_lockstep(
-    settings: Sequence[Setting], data: Digits, protocol: Protocol, device: str
-) -> list[Training]:
-    """All trainings side by side with the fused kernels (see `_lenet_fused`)."""
-    import torch
+        begun = time.perf_counter()
+        (a, b), protocol, images, labels = self._parts, self.protocol, self._images, self._labels
+        posterior = train_plain(
+            Network.scaled(setting.kappa),
+            images[:a],
+            labels[:a],
+            beta=setting.beta,
+            chi=setting.chi,
+            iterations=protocol.iterations,
+            batch=protocol.batch,
+            seed=setting.seed,
+            log_sigma=protocol.log_sigma,
+        )
+        generator = torch.Generator().manual_seed(setting.seed)
+        error, test_error = (
+            posterior.error_percent(images[part], labels[part], generator, protocol.samples)
+            for part in (slice(a, b), slice(b, None))
+        )
+        seconds = time.perf_counter() - begun
+        return Training(setting, protocol.name, error, test_error, posterior.size_kb, seconds, 1)
 
-    from ._lenet import Network
-    from ._lenet_fused import Chain, Lockstep, patches
+    def _lockstep(self, settings: Sequence[Setting]) -> list[Training]:
+        import torch
 
-    begun = time.perf_counter()
-    dtype = torch.bfloat16 if device != "cpu" else torch.float32
-    chains = [Chain(Network.scaled(s.kappa), s.beta, s.chi, s.seed) for s in settings]
-    laid = patches(torch.from_numpy(data.images).to(device), dtype)
-    labels = torch.from_numpy(data.labels).to(device, torch.int32)
-    lockstep = Lockstep(chains, laid, labels, protocol.batch, dtype, protocol.log_sigma)
-    lockstep.train(protocol.iterations, data.n_train)
-    rows = torch.arange(len(labels), device=device)
-    a, b = data.n_train, data.n_train + data.n_validation
-    errors = lockstep.errors(rows[a:b], protocol.samples)
-    test_errors = lockstep.errors(rows[b:], protocol.samples)
-    sizes = [lockstep.posterior(i).size_kb for i in range(len(settings))]
-    seconds = time.perf_counter() - begun
-    return [
-        Training(setting, protocol.name, error, test_error, size, seconds, len(settings))
-        for setting, error, test_error, size in zip(settings, errors, test_errors, sizes, strict=True)
-    ]
+        from ._lenet import Network
+        from ._lenet_fused import Chain, Lockstep
+
+        begun = time.perf_counter()
+        (a, b), protocol = self._parts, self.protocol
+        chains = [Chain(Network.scaled(s.kappa), s.beta, s.chi, s.seed) for s in settings]
+        state = Lockstep(
+            chains, self._images, self._labels, protocol.batch, self._images.dtype, protocol.log_sigma
+        )
+        state.train(protocol.iterations, a)
+        rows = torch.arange(len(self._labels), device=self.device)
+        errors = state.errors(rows[a:b], protocol.samples)
+        test_errors = state.errors(rows[b:], protocol.samples)
+        sizes = [state.posterior(i).size_kb for i in range(len(settings))]
+        seconds = time.perf_counter() - begun
+        return [
+            Training(setting, protocol.name, error, test_error, size, seconds, len(settings))
+            for setting, error, test_error, size in zip(settings, errors, test_errors, sizes, strict=True)
+        ]
 
 
 def problem_of(trainer: Callable[[Setting], Training], protocol: Protocol = FULL, seed: int = 0) -> Problem:
@@ -227,4 +248,5 @@ def compression(
     Each trial trains one network; many repetitions are faster in lockstep (``experiments/compression.py``).
     ``seed`` fixes the randomness of every training.
     """
-    return problem_of(lambda setting: train([setting], data, protocol, device)[0], protocol, seed)
+    trainer = Trainer(data, protocol, device)
+    return problem_of(lambda setting: trainer([setting])[0], protocol, seed)

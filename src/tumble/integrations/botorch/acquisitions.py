@@ -1,0 +1,146 @@
+"""The two acquisition functions: Xs (10) and XsF (13), (15)."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.utils.transforms import t_batch_mode_transform
+from scipy.special import ndtri
+from torch import Tensor
+
+from ...core.budget import BudgetState, is_risky, required
+from ...core.settings import Settings
+from ...errors import InputError
+from .models import UnsupportedModel
+from .study import Ranges, Study
+
+SLACK = 1e-6  # on the scale of Φ^-1(φ): SLSQP meets a constraint only to within its tolerance
+
+
+class ExcursionAcquisition(AcquisitionFunction):
+    """What Xs and XsF share: the processes read from a model, samples of f*, and points in flight."""
+
+    minima: Tensor
+    mode: str
+    level: float  # Φ^-1 of the P(safe) asked for
+
+    def __init__(self, model: Any, study: Study, minima: Tensor, X_pending: Tensor | None) -> None:
+        super().__init__(model=model)
+        levels = torch.as_tensor(minima, dtype=torch.float64).detach().reshape(-1)
+        if not len(levels) or not bool(torch.isfinite(levels).all()):
+            raise InputError("minima must hold at least one sample of f*, all finite: see sample_minima")
+        self.study = study
+        self.processes = torch.nn.ModuleList(study.processes)  # so that .to(device) moves them
+        self.register_buffer("minima", levels.to(study.objective.X.device))
+        self.set_X_pending(X_pending)
+
+    def set_X_pending(self, X_pending: Tensor | None = None) -> None:  # noqa: N802
+        """Condition the objective on points in flight (P, D)."""
+        self.X_pending = X_pending  # type: ignore[assignment]
+        self.seen = self.study.objective.with_pending(X_pending)
+
+    @property
+    def upwards(self) -> bool:
+        """Whether `minima` are samples of the largest f: they lie above the training data's mean."""
+        f = self.study.objective
+        return bool(self.minima.mean() > f.shift + f.scale * f.y.mean())
+
+    def log_alpha(self, x: Tensor) -> Tensor:
+        """(...,) log α_X (10) at x (..., D)."""
+        return self.seen.log_crossings(x, self.minima).to(x)
+
+
+class LogExcursionSearch(ExcursionAcquisition):
+    """log α_X (10): the expected intensity of crossings of f* by f, over samples of f*.
+
+    model: a single-output model of f. minima: (S,) samples of f*, in the model's own outputs (of
+    the largest f where f is maximised: crossings have no sign). X_pending: (P, D) points in flight.
+    """
+
+    mode = "free"
+
+    def __init__(self, model: Any, minima: Tensor, X_pending: Tensor | None = None) -> None:
+        study = Study.of(model)
+        if len(study.processes) != 1:
+            raise UnsupportedModel(
+                f"LogExcursionSearch takes a model of f alone, but one of {len(study.processes)} outputs "
+                "came: FailureAwareExcursionSearch takes constraints"
+            )
+        super().__init__(model, study, minima, X_pending)
+
+    @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]
+    def forward(self, X: Tensor) -> Tensor:
+        """(b,) values at X (b, 1, D)."""
+        return self.log_alpha(X.squeeze(-2))
+
+
+class FailureAwareExcursionSearch(ExcursionAcquisition):
+    """XsF: log α_X + log φ while risk is worth it (15), else log α_X subject to φ(x) >= ρ (13).
+
+    model: a `ModelListGP` of the objective and the constraints. budget_state: what is left (`budget_state`).
+    minima: (S,) samples of f*. constraints: output -> (lower, upper), either None; left out: g <= 0 for every
+    output but `objective_index`. A range counts as two constraints. safe_known: whether a safe trial was
+    observed; None to look at the training data. penalty: in mode "safe", what a lack of one unit of Φ^-1(φ)
+    costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that cannot be.
+    """
+
+    def __init__(
+        self, model: Any, budget_state: BudgetState, minima: Tensor, *, objective_index: int = 0,
+        constraints: Ranges | None = None, safe_known: bool | None = None, settings: Settings | None = None,
+        penalty: float = 0.0, X_pending: Tensor | None = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(budget_state, BudgetState):
+            raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
+        super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
+        self.settings, self.penalty = settings or Settings(), penalty
+        if safe_known is None:
+            safe_known = bool((self.study.observed() <= 0.0).all(axis=1).any())
+        risky = is_risky(budget_state, safe_known, self.settings)
+        self.mode = "risky" if risky else "safe" if safe_known else "safest"
+        self.rho = required(budget_state, self.settings)
+        self.level = float(ndtri(self.rho))
+
+    @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]
+    def forward(self, X: Tensor) -> Tensor:
+        """(b,) values at X (b, 1, D)."""
+        x = X.squeeze(-2)
+        if self.mode == "safest":
+            return self.log_p_safe(x)
+        if self.mode == "risky":
+            return self.log_alpha(x) + self.log_p_safe(x)  # (15)
+        short = (self.margin(x) - SLACK).clamp_max(0.0) if self.penalty else 0.0
+        return self.log_alpha(x) + self.penalty * short  # (13), with `nonlinear_inequality_constraints`
+
+    def safest(self) -> "FailureAwareExcursionSearch":
+        """The same in mode "safest": log φ alone, for when nothing reaches ρ."""
+        other = copy(self)
+        other.mode = "safest"
+        return other
+
+    def log_p_safe(self, x: Tensor) -> Tensor:
+        """(...,) log φ (12) at x (..., D)."""
+        total = x.new_zeros(x.shape[:-1], dtype=torch.float64)
+        for limit in self.study.limits:
+            mean, var = self.study.processes[limit.index].predict(x)
+            total = total + torch.special.log_ndtr(limit.sign * (limit.bound - mean) / var.sqrt())
+        return total.to(x)
+
+    def margin(self, x: Tensor) -> Tensor:
+        """(...,) Φ^-1(φ) - Φ^-1(ρ) at x (..., D): not below 0 where a trial is safe enough."""
+        return (_quantile(self.log_p_safe(x.double())) - self.level).to(x)
+
+    @property
+    def nonlinear_inequality_constraints(self) -> list[tuple[Callable[[Tensor], Tensor], bool]] | None:
+        """For `optimize_acqf`: φ(x) >= ρ in mode "safe", else None."""
+        return [(lambda x: self.margin(x) - SLACK, True)] if self.mode == "safe" else None
+
+
+def _quantile(log_p: Tensor) -> Tensor:
+    """Φ^-1(exp(log_p)), exact at both ends."""
+    high = log_p > -0.7
+    far = torch.where(high, log_p, torch.full_like(log_p, -0.7))
+    low = torch.where(high, torch.full_like(log_p, -0.7), log_p)
+    upper = -torch.special.ndtri((-torch.expm1(far)).clamp_min(1e-300))
+    return torch.where(high, upper, torch.special.ndtri(torch.exp(low.clamp_min(-690.0))))

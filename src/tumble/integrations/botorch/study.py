@@ -1,0 +1,133 @@
+"""A BoTorch model seen by `tumble.core`: limits on outputs, what was observed, samples of f*, starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.algorithm import Context, History, Models, sample_minima
+from ...core.candidates import low_discrepancy
+from ...core.feasibility import Feasibility
+from ...core.gp import Array
+from ...core.maximize import maximize as climb
+from ...core.settings import Settings
+from ...errors import InputError, TumbleError
+from .models import split
+from .process import Process
+
+Ranges = Mapping[int, tuple[float | None, float | None]]
+
+
+class NothingSafeEnough(TumbleError):
+    """No point was found where P(safe) reaches what the budget asks for."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """sign · (output[index] - bound) <= 0 is safe."""
+
+    index: int
+    sign: float
+    bound: float
+
+
+def limits_of(count: int, objective_index: int, constraints: Ranges | None) -> tuple[Limit, ...]:
+    """The one-sided limits on `count` outputs; without `constraints` all but the objective are <= 0."""
+    if not 0 <= objective_index < count:
+        raise InputError(f"objective_index must be one of the model's {count} outputs, not {objective_index}")
+    if constraints is None:
+        return tuple(Limit(i, 1.0, 0.0) for i in range(count) if i != objective_index)
+    found: list[Limit] = []
+    for index, (lower, upper) in constraints.items():
+        if not 0 <= index < count:
+            raise InputError(f"constraints name output {index}, but the model has {count} outputs")
+        if lower is None and upper is None:
+            raise InputError(f"the constraint on output {index} has neither a lower nor an upper bound")
+        found += [Limit(index, -1.0, float(lower))] if lower is not None else []
+        found += [Limit(index, 1.0, float(upper))] if upper is not None else []
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The processes of a model, which output is minimised and which are limited."""
+
+    processes: tuple[Process, ...]
+    objective_index: int
+    limits: tuple[Limit, ...]
+
+    @staticmethod
+    def of(model: Any, objective_index: int = 0, constraints: Ranges | None = None) -> "Study":
+        """Read every output of `model`."""
+        processes = tuple(Process.of(m) for m in split(model))
+        return Study(processes, objective_index, limits_of(len(processes), objective_index, constraints))
+
+    @property
+    def objective(self) -> Process:
+        """The process of f."""
+        return self.processes[self.objective_index]
+
+    @torch.no_grad()
+    def observed(self) -> Array:
+        """(N, G) sign · (g - bound) at the objective's training points; predicted where not observed."""
+        X = self.objective.X
+        columns = []
+        for limit in self.limits:
+            process = self.processes[limit.index]
+            if process.X.shape == X.shape and torch.equal(process.X, X):
+                values = process.shift + process.scale * process.y
+            else:
+                values = process.predict((X - self.objective.offset) / self.objective.gain)[0]
+            columns.append(limit.sign * (values - limit.bound))
+        return torch.stack(columns, 1).cpu().numpy() if columns else np.zeros((len(X), 0))
+
+    def context(
+        self, bounds: Tensor, settings: Settings, rng: np.random.Generator, *, maximize: bool = False,
+        pending: Tensor | None = None,
+    ) -> Context:  # fmt: skip
+        """What the core's samplers and searches take, in the unit cube of `bounds` (2, D)."""
+        dim = self.objective.X.shape[1]
+        if bounds.shape != (2, dim):
+            raise InputError(f"bounds must be a tensor of shape (2, {dim}), not {tuple(bounds.shape)}")
+        gp = self.objective.to_core(bounds, -1.0 if maximize else 1.0)
+        constraints = tuple(self.processes[c.index].to_core(bounds, c.sign, c.bound) for c in self.limits)
+        g = self.observed()
+        nothing = np.full_like(g, np.nan)
+        low, high = bounds.detach().cpu().double().numpy()
+        flying = np.zeros((0, dim)) if pending is None else pending.detach().cpu().double().numpy()
+        history = History(
+            X=gp.X, y=self.objective.y.cpu().numpy(), g=g, crashed=np.zeros(len(g), dtype=bool),
+            pending=(flying - low) / (high - low), predicted_mean=nothing, predicted_std=nothing,
+        )  # fmt: skip
+        mean = gp.mean(gp.X[history.safe] if history.safe.any() else gp.X)
+        models = Models(gp, Feasibility(constraints))
+        return Context(history, models, gp.with_pending(history.pending), float(mean.min()), settings, rng)
+
+
+def draw_minima(
+    study: Study, bounds: Tensor, settings: Settings, seed: int | None, *, maximize: bool
+) -> Tensor:
+    """(S,) samples of the smallest (largest) safe f, in the model's outputs."""
+    context = study.context(bounds, settings, np.random.default_rng(seed), maximize=maximize)
+    samples = context.objective.outputs.mean(sample_minima(context).samples)
+    return torch.as_tensor(-samples if maximize else samples, dtype=torch.float64, device=bounds.device)
+
+
+def candidates(context: Context, count: int, level: float | None) -> Array:
+    """(P, D) points of the unit cube to start from; with `level` only those where Φ^-1(φ) is above it."""
+    history, rng = context.history, context.rng
+    points = np.vstack([low_discrepancy(count, history.X.shape[1], rng), context.neighbours(count // 4)])
+    if level is None:
+        return points
+    points = np.vstack([points, np.clip(history.X[history.safe], 0.0, 1.0)])
+    margin, _ = context.models.feasibility.margin_and_grad(points)
+    few = context.settings.restarts
+    if (margin > level).sum() < few:
+        climbed = climb(context.models.feasibility.margin_and_grad, points[np.argsort(-margin)[:few]])
+        points, margin = np.vstack([points, climbed.points]), np.append(margin, climbed.values)
+    if not (margin > level).any():
+        raise NothingSafeEnough("no point was found where P(safe) reaches what the budget asks for")
+    return np.asarray(points[margin > level])

@@ -18,22 +18,36 @@ from ..core.crossings import LOG_SQRT_2PI
 from ..core.gp import GP, Array
 
 BEYOND = 5.0  # noise standard deviations between the incumbent and the nearest f*
-LARGE = 5.0  # from here on -log Φ is taken as its tail
+LOW, HIGH = -50.0, 5.0  # below and above them series stand for differences that would cancel
 
 
 def log_reduction(gamma: Array) -> Array:
     """Log of γ φ(γ)/(2 Φ(γ)) - log Φ(γ), elementwise: the entropy lost by knowing f*."""
-    log_phi = -0.5 * gamma**2 - LOG_SQRT_2PI
-    log_cdf = log_ndtr(gamma)
-    g = np.maximum(gamma, LARGE)
+    out = np.empty_like(gamma)
+    low, high = gamma < LOW, gamma > HIGH
+    g = gamma[~low & ~high]
+    log_cdf = log_ndtr(g)
+    out[~low & ~high] = np.log(0.5 * g * np.exp(-0.5 * g**2 - LOG_SQRT_2PI - log_cdf) - log_cdf)
+    g = gamma[high]
     tail = np.sqrt(0.5 * np.pi) * erfcx(g * np.sqrt(0.5))  # (1 - Φ)/φ
     missing = tail * np.exp(-0.5 * g**2 - LOG_SQRT_2PI)  # 1 - Φ
     ratio = tail * (1.0 + missing * (0.5 + missing / 3.0))  # -log Φ / φ
-    far = log_phi + np.log(0.5 * g * np.exp(-log_cdf) + ratio)
-    small = np.clip(gamma, -1e4, LARGE)
-    inverse_mills = np.exp(-0.5 * small**2 - LOG_SQRT_2PI - log_ndtr(small))
-    near = np.log(0.5 * small * inverse_mills - log_ndtr(small))
-    return np.asarray(np.where(gamma > LARGE, far, near))
+    out[high] = -0.5 * g**2 - LOG_SQRT_2PI + np.log(0.5 * g / (1.0 - missing) + ratio)
+    w = gamma[low] ** -2.0
+    rest = w * (1.0 - 5.0 * w) - np.log1p(-w * (1.0 - w * (3.0 - 15.0 * w)))
+    out[low] = np.log(-0.5 * np.log(w) + LOG_SQRT_2PI - 0.5 + rest)
+    return out
+
+
+def log_slope(gamma: Array) -> Array:
+    """Log of minus the derivative of the reduction, ½ (φ/Φ) (1 + γ² + γ φ/Φ), elementwise."""
+    log_mills = -0.5 * gamma**2 - LOG_SQRT_2PI - log_ndtr(gamma)
+    bracket = np.empty_like(gamma)
+    low = gamma < LOW
+    bracket[~low] = 1.0 + gamma[~low] ** 2 + gamma[~low] * np.exp(log_mills[~low])
+    w = gamma[low] ** -2.0
+    bracket[low] = w * (2.0 - w * (10.0 - 74.0 * w))
+    return np.asarray(log_mills + np.log(0.5 * bracket))
 
 
 @dataclass(frozen=True)
@@ -55,10 +69,7 @@ class MaxValueEntropy:
         gamma = (mean[:, None] - self.minima) / std[:, None]  # (M, S)
         each = log_reduction(gamma)
         value = log_mean_exp(each)
-        log_mills = -0.5 * gamma**2 - LOG_SQRT_2PI - log_ndtr(gamma)
-        bracket = 1.0 + gamma**2 + gamma * np.exp(log_mills)
-        # ∂/∂γ of the reduction is -½ (φ/Φ)(1 + γ² + γ φ/Φ), here over the mean of the reductions
-        slope = -0.5 * bracket * np.exp(log_mills - value[:, None]) / len(self.minima)
+        slope = -np.exp(log_slope(gamma) - value[:, None]) / len(self.minima)  # over the mean of all
         d_std = d_var / (2.0 * std)[:, None]
         grad = slope.sum(axis=1)[:, None] * d_mean - (slope * gamma).sum(axis=1)[:, None] * d_std
         return value, grad / std[:, None]

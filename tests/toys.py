@@ -1,0 +1,78 @@
+"""Small histories, contexts and processes that several tests of the methods start from."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.oracles import cov_values
+from tumble.core.algorithm import Context, History, fit_models
+from tumble.core.gp import GP, JITTER, Hyper, condition
+from tumble.core.settings import Settings
+
+
+def history(X: Any, y: Any, g: Any = None, *, crashed: Any = None, pending: Any = None) -> History:
+    """A history without predictions; NaN in y or g where nothing was measured."""
+    n, dim = X.shape
+    table = np.zeros((n, 0)) if g is None else np.asarray(g, dtype=float).reshape(n, -1)
+    nothing = np.full(table.shape, np.nan)
+    return History(
+        X, np.asarray(y, dtype=float), table,
+        np.zeros(n, dtype=bool) if crashed is None else np.asarray(crashed),
+        np.zeros((0, dim)) if pending is None else pending, nothing, nothing,
+    )  # fmt: skip
+
+
+def smooth_history(n: int, dim: int, constraints: int = 0, seed: int = 0, pending: int = 0) -> History:
+    """n trials of a smooth function and smooth constraints, about half of them safe."""
+    rng = np.random.default_rng([seed, n, dim])
+    X = rng.random((n, dim))
+    y = np.sin(4.0 * X).sum(axis=1) + (X[:, 0] - 0.4) ** 2
+    g = (
+        np.stack([np.cos(3.0 * X[:, k % dim] + k) - 0.2 for k in range(constraints)], axis=1)
+        if constraints
+        else None
+    )
+    return history(X, y, g, pending=rng.random((pending, dim)))
+
+
+def context_of(past: History, settings: Settings | None = None, seed: int = 0) -> Context:
+    """What an acquisition is built from after `past`, as `propose` builds it."""
+    from tumble.core.algorithm import _context
+
+    chosen = settings or Settings()
+    return _context(past, fit_models(past, chosen, None), chosen, np.random.default_rng(seed))
+
+
+def draw_process(
+    dim: int, n: int, rng: np.random.Generator, *, scale: float, shift: float = 0.0, X: Any = None
+) -> GP:
+    """A process conditioned on a draw of itself at n points, moved by `shift`."""
+    hyper = Hyper((scale,) * dim, 1.0, 0.1)
+    X = rng.random((n, dim)) if X is None else X
+    K = cov_values("matern52", hyper, X, X) + 1e-9 * np.eye(n)
+    return condition("matern52", hyper, X, np.linalg.cholesky(K) @ rng.standard_normal(n) + shift)
+
+
+def botorch_model(processes: list[GP], values: list[Any]) -> Any:
+    """The same processes as a BoTorch model, one output each; `values` are what they were conditioned on."""
+    import torch
+    from botorch.models import ModelListGP, SingleTaskGP
+    from gpytorch.kernels import MaternKernel, ScaleKernel
+    from gpytorch.means import ConstantMean
+
+    models = []
+    for gp, y in zip(processes, values, strict=True):
+        base = MaternKernel(nu=2.5, ard_num_dims=gp.X.shape[1])
+        base.lengthscale = torch.tensor([gp.hyper.lengthscales], dtype=torch.double)
+        covariance = ScaleKernel(base)
+        covariance.outputscale = gp.hyper.variance
+        mean = ConstantMean()
+        mean.constant = gp.prior_mean
+        targets = torch.tensor(y)[:, None]
+        nugget = gp.hyper.noise**2 + JITTER * gp.hyper.variance
+        model = SingleTaskGP(
+            torch.tensor(gp.X), targets, torch.full_like(targets, nugget), covar_module=covariance.double(),
+            mean_module=mean.double(), outcome_transform=None,
+        )  # fmt: skip
+        models.append(model.double().eval())
+    return models[0] if len(models) == 1 else ModelListGP(*models)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments import cartpole as experiment
+from experiments import film
+from experiments.plans import Options
 from tumble.errors import InputError
 from tumble.problems import cartpole as cp
 
@@ -137,3 +140,37 @@ def test_a_missing_simulator_says_what_to_install(monkeypatch):
     monkeypatch.setattr(cp, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"tumble\[experiments\]"):
         cp.model_file()
+
+
+# --- the experiment and the pictures -----------------------------------------------------------------------
+
+
+def test_the_experiment_plans_every_method_on_the_same_starts():
+    specs = experiment.plan(Options(seeds=2, blocks=("default",)))
+    assert [s.method for s in specs[:4]] == ["eic", "pesc", "safe-set", "xsf"]
+    assert {s.problem for s in specs} == {"cartpole:0", "cartpole:1"}
+    assert all((s.trials, s.failures) == (100, 15) for s in specs)
+    assert len(experiment.plan(Options())) == 80
+
+
+@pytest.mark.parametrize("method", ["eic", "safe-set"])
+def test_a_short_run_leaves_its_cost_beside_the_regulators(method):
+    spec = experiment.plan(Options(seeds=1, seed_base=1, trials=3, methods=(method,), blocks=("default",)))[0]
+    line = experiment.carry_out(spec)
+    assert line["n_trials"] == 3
+    assert line["n_initial"] == (1 if method == "safe-set" else 0)
+    safe = [10**y for y, failed in zip(line["y"], line["failed"], strict=True) if not failed]
+    assert line["cost"] == pytest.approx(min(safe))
+    assert line["lqr_cost"] < 7.5e-4
+
+
+def test_the_strip_is_drawn_from_the_states_where_there_is_no_opengl(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+
+    def no_opengl(states):
+        raise RuntimeError("no display")
+
+    monkeypatch.setattr(film, "pictures", no_opengl)
+    assert film.main(["--out", str(tmp_path / "strip.png")]) == 0
+    assert (tmp_path / "strip.png").read_bytes().startswith(b"\x89PNG")
+    assert "no OpenGL (no display)" in capsys.readouterr().err

@@ -193,13 +193,14 @@ def _cap_row(
 
 
 def foils(command: Command) -> list[str]:
-    """The controller beside a fixed ρ, and EIC beside XsF, on problems of every class."""
+    """The controller beside a fixed ρ, with EI in place of Xs, and beside EIC, on problems of every class."""
     members = [("hartmann6-constrained", 100, 10), *(m[0] for m in CLASSES.values())]
     specs = []
     for family, trials, failures in dict.fromkeys(members):
         for seed in command.seed_range(10):
             rules: dict[str, Any] = {"trials": trials, "failures": failures}
             specs.append(command.spec(family, "xsf", seed, **rules))
+            specs.append(command.spec(family, "xsf-ei", seed, **rules))
             specs.append(command.spec(family, "eic", seed, on_exhausted="stop", **rules))
             for name, changes in FOILS.items():
                 specs.append(command.spec(family, "xsf", seed, block=name, changes=changes, **rules))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FREE = ("ei", "mes", "pi", "ucb", "xs")
-CONSTRAINED = ("eic", "pesc", "safe-set", "xsf")
+CONSTRAINED = ("eic", "pesc", "safe-set", "xsf", "xsf-ei")
 PEERS = {
     "botorch": "benchmarks.peers:make_botorch",  # LogEI, or LogCEI under constraints
     "scbo": "benchmarks.peers:make_scbo",
@@ -36,6 +36,7 @@ LABELS = {
     "pesc": "PESC",
     "safe-set": "safe set",
     "xsf": "XsF",
+    "xsf-ei": "XsF with EI",
     "botorch": "BoTorch LogEI/LogCEI",
     "scbo": "BoTorch SCBO",
     "optuna": "Optuna GPSampler",

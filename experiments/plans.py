@@ -10,6 +10,7 @@ from .records import Spec
 from .settings import BUDGETS
 
 BLOCKS = ("paper", "default")
+NUMBERED = ("in-model", "cartpole")  # families whose draw or start is numbered by the seed
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def grid(
 ) -> list[Spec]:
     """Problem × block × method × seed, seeds outermost, so that what is done early is balanced.
 
-    ``seeds`` gives the number of seeds of a method where it is not ``default``. The draws of the in-model
-    families are numbered by the seed. Methods without a controller stop when the budget is spent, as in §5.2.
+    ``seeds`` gives the number of seeds of a method where it is not ``default``. Families of
+    draws are numbered by the seed. Methods without a controller stop when the budget is spent, as in §5.2.
     """
     specs: list[Spec] = []
     chosen = options.chosen(available)
@@ -56,7 +57,7 @@ def grid(
 
 def one(family: str, method: str, block: str, seed: int, trials: int | None = None) -> Spec:
     """The run of one cell and seed, with the budgets of `experiments.settings`."""
-    problem = f"{family}:{seed}" if family.startswith("in-model") else family
+    problem = f"{family}:{seed}" if family.startswith(NUMBERED) else family
     budget_trials, failures = BUDGETS[family.partition("@")[0]].value
     return Spec(
         problem=problem,
@@ -64,7 +65,7 @@ def one(family: str, method: str, block: str, seed: int, trials: int | None = No
         seed=seed,
         trials=trials or budget_trials,
         failures=failures if trials is None or failures is None else min(failures, trials),
-        on_exhausted="safe" if method == "xsf" else "stop",
+        on_exhausted="safe" if method.startswith("xsf") else "stop",
         block=block,
         settings=methods.settings_of(method, block, problem),
     )

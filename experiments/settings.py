@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tumble.core.settings import Priors, Settings
+    from tumble.core.fit import Priors
+    from tumble.core.settings import Settings
 
 PAPER, SCRIPTS, OURS = "paper", "authors' scripts", "ours"
 
@@ -115,7 +116,7 @@ def paper_settings(problem: str) -> Settings:
 
 
 def _priors(lengthscale: Law, variance: Law) -> Priors:
-    from tumble.core.settings import Priors
+    from tumble.core.fit import Priors
 
     return Priors(_law(lengthscale), _law(variance), float(SEARCH["noise"].value))
 

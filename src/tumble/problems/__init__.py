@@ -53,11 +53,15 @@ def get(name: str) -> Problem:
     if name.endswith("!"):
         return crashing(get(name[:-1]))
     family, _, number = name.partition(":")
+    if family == "cartpole" and number.isdigit():
+        from .cartpole import cartpole  # needs MuJoCo's model file: only when asked for
+
+        return cartpole(int(number))
     kind, _, n_points = family.partition("@")
     if kind in ("in-model", "in-model-free") and number.isdigit() and (n_points.isdigit() or not n_points):
         size = {"n_points": int(n_points)} if n_points else {}
         return in_model(int(number), constrained=kind == "in-model", **size)
     raise InputError(
         f"unknown problem {name!r}; choose one of {', '.join(_REGISTRY)}, "
-        "or in-model:N, in-model-free:N for the N-th in-model draw"
+        "or in-model:N, in-model-free:N for the N-th in-model draw, cartpole:N for the N-th start"
     )

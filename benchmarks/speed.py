@@ -1,0 +1,250 @@
+"""Seconds a suggestion, beside BoTorch and Optuna, in one run on one core.
+
+    python -m benchmarks.speed [headline] [growth] [policies] [import] [--asks N]
+
+An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
+trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"). Seconds are those of the processor (all run on one thread), and the libraries take
+turns, so that a busy machine disturbs no one alone; medians are compared as ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import product
+
+from experiments import machine
+
+machine.one_thread_each()  # before numpy is loaded
+
+import numpy as np  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+from experiments.loop import Searcher  # noqa: E402
+from experiments.methods import LABELS, TumbleSearcher  # noqa: E402
+from experiments.records import Spec  # noqa: E402
+from tumble import Settings, problems  # noqa: E402
+from tumble.policies import POLICIES  # noqa: E402
+from tumble.problems import Problem  # noqa: E402
+
+from . import peers  # noqa: E402
+from .tables import table, verdict  # noqa: E402
+
+Array = NDArray[np.float64]
+FAMILIES = {0: "hartmann6", 1: "hartmann6-constrained"}
+LIMITS = {0: {"botorch": 10, "optuna": 4}, 1: {"botorch": 10, "optuna": 3}}
+
+
+def tumble_searcher(problem: Problem, method: str, settings: Settings, trials: int = 1000) -> Searcher:
+    """A fresh optimizer of that method."""
+    budget = None if problem.failures is None else trials
+    return TumbleSearcher(
+        Spec(problem.name, method, 0, trials, budget, "safe", settings=settings.to_dict()), problem
+    )
+
+
+def default_method(problem: Problem) -> str:
+    """What `method=None` means for the problem."""
+    return "xsf" if problem.constraints else "xs"
+
+
+@lru_cache(maxsize=4)
+def trajectory(family: str, n: int = 100) -> Array:
+    """The initial points and tumble's own first trials on a problem, shape (n, D)."""
+    problem = problems.get(family)
+    searcher = tumble_searcher(problem, default_method(problem), Settings())
+    points = [*problem.initial]
+    for x in problem.initial:
+        searcher.inform(x, problem.evaluate(x))
+    while len(points) < n:
+        proposal = searcher.ask()
+        searcher.tell(proposal, problem.evaluate(proposal.x))
+        points.append(proposal.x)
+    return np.array(points)
+
+
+def time_asks(
+    problem: Problem, searchers: dict[str, Searcher], history: Array, asks: int
+) -> dict[str, Array]:
+    """Seconds of each of ``asks`` suggestions, in turns, one new observation between two.
+
+    Each searcher is told its own suggestion; the first, from a cold start, is not counted.
+    """
+    for searcher in searchers.values():
+        for x in history:
+            searcher.inform(x, problem.evaluate(x))
+    seconds: dict[str, list[float]] = {name: [] for name in searchers}
+    for _ in range(asks + 1):
+        for name, searcher in searchers.items():
+            begun = time.process_time()
+            proposal = searcher.ask()
+            seconds[name].append(time.process_time() - begun)
+            searcher.tell(proposal, problem.evaluate(proposal.x))
+    return {name: np.array(values[1:]) for name, values in seconds.items()}
+
+
+def history_of(kind: str, family: str, n: int) -> Array:
+    """A history of n points: "search" or "uniform"."""
+    if kind == "search":
+        return trajectory(family)[:n]
+    problem = problems.get(family)
+    return np.random.default_rng(0).uniform(*problem.bounds.T, size=(n, problem.dimension))
+
+
+def headline(asks: int) -> list[str]:
+    """N = 100, D = 6, without and with one constraint, beside BoTorch and Optuna."""
+    rows, verdicts = [], []
+    for (n_constraints, family), kind in product(FAMILIES.items(), ("search", "uniform")):
+        problem = problems.get(family)
+        makers: dict[str, Callable[[], Searcher]] = {
+            "tumble": partial(tumble_searcher, problem, default_method(problem), Settings()),
+            "botorch": partial(peers.make_botorch, problem, 0),
+            "optuna": partial(peers.make_optuna, problem, 0),
+        }
+        searchers = {name: made for name, maker in makers.items() if (made := _available(maker)) is not None}
+        times = time_asks(problem, searchers, history_of(kind, family, 100 - asks // 2), asks)
+        ours = float(np.median(times["tumble"]))
+        for name, values in times.items():
+            ratio = float(np.median(values)) / ours
+            low, high = np.quantile(values, [0.1, 0.9])
+            label = "tumble" if name == "tumble" else LABELS[name]
+            rows.append([f"G = {n_constraints}, {kind}: {label}", f"{np.median(values):.4f}", f"{low:.4f}-{high:.4f}",
+                         f"{ratio:.1f}"])  # fmt: skip
+            if name in LIMITS[n_constraints]:
+                limit = LIMITS[n_constraints][name]
+                text = f"G = {n_constraints}, {kind}: 1/{ratio:.1f} of {label} (at most 1/{limit})"
+                verdicts.append(verdict(text, ratio >= limit))
+    header = ("N = 100, D = 6", "median s/ask", "10-90 %", "times tumble")
+    return [table(header, rows), *verdicts]
+
+
+def _available(maker: Callable[[], Searcher]) -> Searcher | None:
+    try:
+        return maker()
+    except ModuleNotFoundError as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return None
+
+
+def bowl(dimension: int, n_constraints: int) -> Problem:
+    """A rippled bowl on the unit cube in any dimension, safe outside a ball around the centre."""
+    return Problem(
+        name=f"bowl{dimension}",
+        bounds=np.tile([0.0, 1.0], (dimension, 1)),
+        objective=lambda x: float(np.sum((x - 0.4) ** 2) + 0.1 * np.sum(np.cos(7.0 * x))),
+        f_min=0.0,
+        constraints=(lambda x: np.full(n_constraints, 0.1 - np.mean((x - 0.5) ** 2)))
+        if n_constraints
+        else None,
+        constraint_names=tuple(f"g{i + 1}" for i in range(n_constraints)),
+        failures=1 if n_constraints else None,
+    )
+
+
+def growth(asks: int) -> list[str]:
+    """Cost in N, D, S and restarts; App. C: O(M R D (S + 1) + N_d log(1/κ) + (G + 1)(N + 1)³)."""
+    base = {"N": 100, "D": 6, "S": Settings().n_minima, "restarts": Settings().restarts}
+    sweeps: dict[str, Sequence[int]] = {
+        "N": (20, 50, 100, 200, 500), "D": (2, 4, 6, 10, 20), "S": (5, 20, 80), "restarts": (5, 10, 20, 40),
+    }  # fmt: skip
+    stated = {"N": "cubic", "D": "linear", "S": "linear", "restarts": "linear"}
+    parts = []
+    for name, values in sweeps.items():
+        rows = [[str(value), *_growth_row({**base, name: value}, asks)] for value in values]
+        header = (f"{name} (App. C: {stated[name]})", "G = 0, s/ask", "G = 1, s/ask")
+        parts += [table(header, rows), ""]
+    return [f"at N = 100, D = 6, S = {base['S']}, restarts = {base['restarts']} unless varied", *parts]
+
+
+def _growth_row(point: dict[str, int], asks: int) -> list[str]:
+    cells = []
+    for n_constraints in (0, 1):
+        problem = bowl(point["D"], n_constraints)
+        settings = replace(Settings(), n_minima=point["S"], restarts=point["restarts"])
+        searcher = tumble_searcher(problem, default_method(problem), settings)
+        history = np.random.default_rng(0).random((point["N"], point["D"]))
+        times = time_asks(problem, {"tumble": searcher}, history, asks)["tumble"]
+        cells.append(f"{np.median(times):.4f}")
+    return cells
+
+
+def policies(asks: int) -> list[str]:
+    """Seconds a suggestion of every policy at N = 50 and 100, D = 6."""
+    rows, slowest = [], 0.0
+    for name, policy in POLICIES.items():
+        problem = problems.get(FAMILIES[1 if policy.constrained else 0])
+        cells = []
+        for n in (50, 100):
+            searcher = tumble_searcher(problem, name, Settings())
+            points = history_of("search", problem.name, n - asks // 2)
+            seconds = float(np.median(time_asks(problem, {name: searcher}, points, asks)[name]))
+            cells.append(f"{seconds:.4f}")
+            slowest = seconds if name == "pesc" else slowest
+        rows.append([f"{LABELS.get(name, name)} (G = {int(policy.constrained)})", *cells])
+    answer = [table(("policy", "N = 50, s/ask", "N = 100, s/ask"), rows)]
+    if "pesc" in POLICIES:
+        answer.append(verdict(f"PESC at N = 100 takes {slowest:.2f} s <= 1 s", slowest <= 1.0))
+    return answer
+
+
+def imports(asks: int) -> list[str]:
+    """`import tumble` beside importing the parts of numpy and scipy that it loads, in fresh processes."""
+    listing = "import sys, json, tumble; print(json.dumps(list(sys.modules)))"
+    loaded = json.loads(
+        subprocess.run([sys.executable, "-c", listing], capture_output=True, check=True).stdout
+    )
+    # importable by name alone: public and private modules, without those made up at run time
+    parts = [name for name in loaded if name.partition(".")[0] in ("numpy", "scipy")]
+    foreign = sorted(
+        {m.partition(".")[0] for m in loaded} & {"torch", "optuna", "botorch", "matplotlib", "pandas"}
+    )
+    floor = (
+        f"import importlib, json\nfor name in json.loads({json.dumps(json.dumps(parts))}):\n"
+        "    try: importlib.import_module(name)\n    except ModuleNotFoundError: pass"
+    )
+    pairs = [[_process_seconds(code) for code in ("import tumble", floor)] for _ in range(max(7, asks))]
+    ours, least = np.min(pairs, axis=0)
+    difference = float(ours - least)
+    rows = [
+        ["import tumble", f"{ours:.3f}"],
+        ["its parts of numpy and scipy", f"{least:.3f}"],
+    ]
+    return [
+        table(("fresh process", "least s"), rows),
+        verdict(f"import tumble takes {1000 * difference:.0f} ms more (at most 50 ms)", difference <= 0.05),
+        verdict(f"it loads no optional package ({', '.join(foreign) or 'none'})", not foreign),
+    ]
+
+
+def _process_seconds(code: str) -> float:
+    timed = f"import time\nt = time.process_time()\n{code}\nprint(time.process_time() - t)"
+    return float(subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True).stdout)
+
+
+PARTS = {"headline": headline, "growth": growth, "policies": policies, "import": imports}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the tables asked for; 0 when every promise held."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them when none is named")
+    parser.add_argument("--asks", type=int, default=10, help="suggestions timed for each number")
+    options = parser.parse_args(arguments)
+    description = machine.description()
+    print(json.dumps({**description["hardware"], **description["versions"], "blas threads": 1}))
+    missed = False
+    for name in options.parts or PARTS:
+        answer = PARTS[name](options.asks)
+        missed = missed or any(line.startswith("MISSED") for line in answer)
+        print(f"\n{name}\n" + "\n".join(answer), flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,308 @@
+"""The command line: what it prints, what it writes, and how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+
+from tests.study_files import write_study
+from tests.test_study_config import BAD
+from tumble.cli import main
+from tumble.studies.config import load
+from tumble.studies.ledger import Ledger
+from tumble.studies.planning import make_plan
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
+    def call(*words: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            main([str(word) for word in words])
+        out, err = capfd.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), out, err
+
+    return call
+
+
+def spawn(*words: object, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tumble.cli", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_everything_has_help_with_an_example_and_the_exit_codes(cli: Cli) -> None:
+    code, out, _ = cli("--help")
+    assert code == 0
+    names = [
+        "init",
+        "run",
+        "ask",
+        "tell",
+        "skip",
+        "status",
+        "best",
+        "plan",
+        "confirm",
+        "export",
+        "import",
+        "report",
+        "dashboard",
+    ]
+    assert all(f"  {name} " in out for name in names)
+    for name in names:
+        code, out, _ = cli(name, "--help")
+        assert code == 0
+        assert f"Example: tumble {name} " in out
+        assert "Exit codes:" in out
+
+
+def test_the_example_file_is_a_good_one_and_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "drill.toml"
+    code, out, _ = cli("init", path)
+    assert (code, out.startswith(str(path))) == (0, True)
+    assert load(path).space.names == ("speed", "flutes", "bit", "feed")
+    code, _, err = cli("init", path)
+    assert code == 2
+    assert "exists already" in err
+    assert cli("init", tmp_path / "no" / "folder.toml")[0] == 2
+
+
+def test_a_rig_by_hand(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="")
+    code, out, _ = cli("ask", file)
+    assert code == 0
+    assert "trial 0" in out
+    assert f"tumble tell {file} 0 cost=... load=..." in out
+    code, out, _ = cli("ask", file, "--json")
+    asked = json.loads(out)
+    assert set(asked) == {"trial", "parameters", "mode", "rho", "p_safe", "why"}
+    assert asked["trial"] == 1
+    assert cli("tell", file, 0, "cost=3.2", "load=-0.5")[0] == 0
+    assert cli("tell", file, 1, "load=0.5", "--failed", "bit broke")[0] == 0
+    assert cli("ask", file)[0] == 0
+    assert cli("tell", file, 2, "--failed", "power cut", "--transient")[0] == 0
+    assert cli("ask", file)[0] == 0
+    assert cli("skip", file, 3)[0] == 0
+    status = json.loads(cli("status", file, "--json")[1])
+    assert {k: status[k] for k in ("trials", "trials_left", "failures", "failures_left", "pending")} == {
+        "trials": 2,
+        "trials_left": 6,
+        "failures": 1,
+        "failures_left": 2,
+        "pending": 0,
+    }
+    assert status["best"]["value"] == 3.2
+    best = json.loads(cli("best", file, "--json")[1])
+    assert set(best) == {"best", "recommended"}
+    assert set(best["recommended"]) == {"parameters", "mean", "std", "p_safe", "reached"}
+    out = cli("best", file)[1]
+    assert "cost = 3.2 in trial 0" in out
+    assert "P(safe) =" in out
+    code, out, _ = cli("confirm", file, "--json")
+    assert json.loads(out)["mode"] == "confirm"
+
+
+def test_before_anything_is_told_there_is_nothing_to_say(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    assert "nothing safe was seen yet" in cli("best", file)[1]
+    assert json.loads(cli("best", file, "--json")[1]) == {"best": None, "recommended": None}
+    assert json.loads(cli("status", file, "--json")[1])["best"] is None
+    assert cli("confirm", file)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),
+        (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came"),
+        (["tell", "FILE", "9", "cost=1", "load=0"], "there is no trial 9"),
+        (["tell", "FILE", "0"], "load is missing"),
+        (["tell", "FILE", "0", "--transient"], "--transient belongs to --failed"),
+        (["tell", "FILE", "0", "cost=nan", "load=0"], "must be a finite number"),
+        (["skip", "FILE", "9"], "there is no trial 9"),
+        (["import", "FILE", "none.csv"], "can't be read"),
+        (["plan", "--trials", "3", "--failures", "9"], "failures"),
+        (["export", "FILE", "/no/such/folder/a.csv"], "can't be written"),
+        (["report", "FILE", "-o", "/no/such/folder/a.html"], "can't be written"),
+    ],
+)
+def test_wrong_words_are_refused_with_code_2(
+    cli: Cli, tmp_path: Path, words: list[str], message: str
+) -> None:
+    file = write_study(tmp_path, command="")
+    cli("ask", file)
+    code, _, err = cli(*(str(file) if word == "FILE" else word for word in words))
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_study_file_exits_with_2_says_one_line_and_writes_nothing(
+    cli: Cli, tmp_path: Path, kind: str
+) -> None:
+    text, message = BAD[kind]
+    path = tmp_path / "drill.toml"
+    path.write_text(text)
+    code, out, err = cli("run", path)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tumble: {path}: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
+
+
+def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:
+    code, _, err = cli("run", write_study(tmp_path, command=""))
+    assert code == 2
+    assert "command: is missing" in err
+
+
+def test_a_rig_by_script_is_run_and_nothing_is_left(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=4)
+    code, out, _ = cli("run", file)
+    assert code == 0
+    assert out.count("safe") >= 1
+    assert "4 told, 0 in flight, 0 left of 4" in out
+    code, _, err = cli("ask", file)
+    assert code == 4
+    assert "all 4 trials" in err
+    assert cli("run", file)[0] == 0
+
+
+def test_one_more_trial_confirms_the_recommendation(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=4)
+    ledger = Ledger(load(file))
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
+    code, out, _ = cli("confirm", file, "--json")
+    assert code == 0
+    assert json.loads(out)["trial"] == 1
+
+
+def test_a_fault_of_the_rig_exits_with_3_and_shows_its_output(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command='["echo", "no json", "{x}", "{y}"]')
+    code, _, err = cli("run", file)
+    assert code == 3
+    assert "must be JSON like" in err
+    assert "no json 0.2 0.3" in err
+    code, _, err = cli("run", file, "--workers", 2)
+    assert code == 3
+    assert "no json" in err
+
+
+def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=3)
+    cli("run", file)
+    assert cli("export", file, tmp_path / "a.csv")[1].startswith("3 trials written")
+    (tmp_path / "other").mkdir()
+    other = write_study(tmp_path / "other")
+    assert "3 trials read" in cli("import", other, tmp_path / "a.csv")[1]
+    assert json.loads(cli("status", other, "--json")[1])["trials"] == 0
+
+
+def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=8, failures=4, extra='on_exhausted = "stop"', seconds=0.1)
+    code, out, err = cli("run", file, "--workers", 3)
+    assert (code, err) == (0, "")
+    ledger = Ledger(load(file))
+    owners = {e.owner.pid for e in ledger.entries() if e.owner is not None}
+    assert ledger.status().trials == 8
+    assert len(owners) > 1
+    assert "8 told" in out
+
+
+def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:
+    file = write_study(tmp_path, seconds=2.0)
+    process = spawn("run", file)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "finishing the trial in hand" in err
+    assert [e.outcome for e in Ledger(load(file)).entries()] == ["safe"]
+
+
+def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=2, failures=1, seconds=3.0)
+    process = spawn("run", file)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [e.outcome for e in Ledger(load(file)).entries()] == ["running"]
+    (tmp_path / "rig.py").write_text((tmp_path / "rig.py").read_text().replace("sleep(3.0)", "sleep(0)"))
+    again = spawn("run", file)
+    again.communicate(timeout=60)
+    assert again.returncode == 0
+    assert (tmp_path / "runs.log").read_text().split() == ["0", "0", "1"]
+
+
+def test_workers_stop_in_good_order(tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=30, failures=5, seconds=1.0)
+    process = spawn("run", file, "--workers", 2)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not any(e.outcome == "running" for e in Ledger(load(file)).entries())
+
+
+def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> None:
+    code, out, _ = cli("plan", "--trials", 60, "--failures", 6)
+    assert code == 0
+    assert "failure 1 in trial 1" in out
+    table = json.loads(cli("plan", "--trials", 60, "--failures", 6, "--json")[1])
+    assert table["risky_without_failures"] == 60
+    assert 1 <= len(table["costs"]) <= 6
+    assert table["rho_end"] >= 0.99
+
+
+@pytest.mark.parametrize(("trials", "failures"), [(1, 0), (1, 1), (10, 0), (10, 10), (200, 3)])
+def test_every_plan_adds_up(trials: int, failures: int) -> None:
+    plan = make_plan(trials, failures)
+    assert len(plan.costs) <= failures
+    assert sum(1 + cost.careful for cost in plan.costs) <= trials
+    assert str(plan)
+
+
+def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    from tumble.cli.running import live_table
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    ledger = Ledger(load(write_study(tmp_path)))
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
+    ledger.fail(ledger.ask().trial, "fell")
+    console = Console(record=True, width=120, file=io.StringIO())
+    console.print(live_table(ledger))
+    text = console.export_text()
+    assert "failed fell" in text
+    assert "2 told" in text
+
+
+def test_importing_tumble_loads_none_of_the_command_line() -> None:
+    names = ("optuna", "typer", "rich", "plotly", "pydantic")
+    code = f"import sys, tumble; print([m for m in {names} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

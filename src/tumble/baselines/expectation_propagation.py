@@ -26,6 +26,7 @@ from ..core.gp import Array, cholesky
 SWEEPS = 60
 DAMPING = 0.5
 SETTLED = 1e-3  # of a standard deviation: the sites have converged
+FAR = 1e3  # standard deviations: what lies beyond differs by rounding only
 CLOSE = 1.0 - 1e-9  # largest share of a variance that one factor may remove
 
 
@@ -54,7 +55,8 @@ class Exclusion:
 
 def exclusion(mean: Array, var: Array, mean_c: Array, var_c: Array) -> Exclusion:
     """`Exclusion` for d ~ N(mean, var) and c_k ~ N(mean_c[k], var_c[k])."""
-    a, a_c = mean / np.sqrt(var), -mean_c / np.sqrt(var_c)
+    a = np.clip(mean / np.sqrt(var), -FAR, FAR)
+    a_c = np.clip(-mean_c / np.sqrt(var_c), -FAR, FAR)
     log_p_each = log_ndtr(a_c)
     log_p = np.minimum(log_p_each.sum(axis=0), 0.0)
     with np.errstate(divide="ignore"):
@@ -178,7 +180,7 @@ def _matched(current: list[Sites]) -> list[tuple[Array, Array]]:
     slopes = [h.slope / np.sqrt(var)]
     bends = [h.bend]
     for k, (m, v, _) in enumerate(cavities[1:]):
-        a = -m[n:] / np.sqrt(v[n:])  # Θ[c_k(x*) <= 0]
+        a = np.clip(-m[n:] / np.sqrt(v[n:]), -FAR, FAR)  # Θ[c_k(x*) <= 0]
         mills = np.exp(-0.5 * a * a - LOG_SQRT_2PI - log_ndtr(a))
         slopes.append(np.append(h.slope_c[k] / np.sqrt(var_c[k]), -mills / np.sqrt(v[n:])))
         bends.append(np.append(h.bend_c[k], np.minimum(mills * (mills + a), CLOSE)))

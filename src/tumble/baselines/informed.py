@@ -19,6 +19,7 @@ from .expectation_propagation import Normal, Sites, propagate
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+NUGGET = 1e-9  # of the prior variance, on top of posterior covariances: their rounding
 IRRELEVANT = 1e-6  # a trial that is safe and better than x* with less than this probability has no say
 
 
@@ -104,13 +105,20 @@ class _Knowledge:
 def inform(gps: Sequence[GP], trials: Array, stars: Array) -> tuple[Informed, ...]:
     """Objective and constraints given each minimiser of `stars` (S, D), with factors h at `trials` (N, D)."""
     points = np.vstack([trials, stars])
-    joint = [gp.predict_joint(points) for gp in gps]
-    known = [_knowing(joint, len(trials), len(trials) + i) for i in range(len(stars))]
+    joint = [_joint(gp, points) for gp in gps]
+    smallest = 10.0 * NUGGET * gps[0].hyper.variance
+    known = [_knowing(joint, len(trials), len(trials) + i, smallest) for i in range(len(stars))]
     used = np.zeros(len(points), dtype=bool)
     used[len(trials) :] = True
     for one in (one for knowledge in known for one in knowledge):
         used |= one.shrink.any(axis=1)
     return tuple(_informed(gp, points, used, [k[t] for k in known]) for t, gp in enumerate(gps))
+
+
+def _joint(gp: GP, points: Array) -> tuple[Array, Array]:
+    mean, cov = gp.predict_joint(points)
+    cov[np.diag_indices_from(cov)] += NUGGET * gp.hyper.variance
+    return mean, cov
 
 
 def _informed(gp: GP, points: Array, used: Mask, known: list[_Knowledge]) -> Informed:
@@ -128,9 +136,12 @@ def _informed(gp: GP, points: Array, used: Mask, known: list[_Knowledge]) -> Inf
     )
 
 
-def _knowing(joint: list[tuple[Array, Array]], trials: int, star: int) -> list[_Knowledge]:
-    """For each process, what knowing the minimiser at index `star` of the points changes."""
-    active = _relevant(joint, trials, star)
+def _knowing(joint: list[tuple[Array, Array]], trials: int, star: int, smallest: float) -> list[_Knowledge]:
+    """For each process, what knowing the minimiser at index `star` of the points changes.
+
+    smallest: a variance of f(x) - f(x*) below which x is x* itself.
+    """
+    active = _relevant(joint, trials, star, smallest)
     at = np.append(active, star)
     mean, cov = joint[0]
     d_cov = cov[np.ix_(active, active)] - cov[active, star][:, None] - cov[star, active] + cov[star, star]
@@ -143,15 +154,14 @@ def _knowing(joint: list[tuple[Array, Array]], trials: int, star: int) -> list[_
     ]
 
 
-def _relevant(joint: list[tuple[Array, Array]], trials: int, star: int) -> Index:
+def _relevant(joint: list[tuple[Array, Array]], trials: int, star: int, smallest: float) -> Index:
     """Indices of the trials that may be safe and better than x*: for the others h is 1."""
     mean, cov = joint[0]
     var = np.diag(cov)[:trials] + cov[star, star] - 2.0 * cov[:trials, star]
-    scale = 1e-12 * cov[star, star]
-    log_p = log_ndtr((mean[star] - mean[:trials]) / np.sqrt(np.maximum(var, scale)))
+    log_p = log_ndtr((mean[star] - mean[:trials]) / np.sqrt(var))
     for m, c in joint[1:]:
-        log_p = log_p + log_ndtr(-m[:trials] / np.sqrt(np.maximum(np.diag(c)[:trials], 1e-300)))
-    return np.flatnonzero((log_p > np.log(IRRELEVANT)) & (var > scale))
+        log_p = log_p + log_ndtr(-m[:trials] / np.sqrt(np.diag(c)[:trials]))
+    return np.flatnonzero((log_p > np.log(IRRELEVANT)) & (var > smallest))
 
 
 def _of_objective(mean: Array, cov: Array, active: Index, star: int, sites: Sites) -> _Knowledge:

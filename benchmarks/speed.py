@@ -3,8 +3,9 @@
     python -m benchmarks.speed [headline] [growth] [policies] [import] [--asks N]
 
 An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
-trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"). Seconds are those of the processor (all run on one thread), and the libraries take
-turns, so that a busy machine disturbs no one alone; medians are compared as ratios.
+trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"). Seconds are those of the
+processor (all run on one thread), and the libraries take turns, so that a busy machine disturbs no one alone;
+medians are compared as ratios.
 """
 
 from __future__ import annotations
@@ -94,7 +95,9 @@ def history_of(kind: str, family: str, n: int) -> Array:
     if kind == "search":
         return trajectory(family)[:n]
     problem = problems.get(family)
-    return np.random.default_rng(0).uniform(*problem.bounds.T, size=(n, problem.dimension))
+    low, high = problem.bounds.T
+    points: Array = low + (high - low) * np.random.default_rng(0).random((n, problem.dimension))
+    return points
 
 
 def headline(asks: int) -> list[str]:
@@ -114,8 +117,9 @@ def headline(asks: int) -> list[str]:
             ratio = float(np.median(values)) / ours
             low, high = np.quantile(values, [0.1, 0.9])
             label = "tumble" if name == "tumble" else LABELS[name]
-            rows.append([f"G = {n_constraints}, {kind}: {label}", f"{np.median(values):.4f}", f"{low:.4f}-{high:.4f}",
-                         f"{ratio:.1f}"])  # fmt: skip
+            spread = f"{low:.4f}-{high:.4f}"
+            case = f"G = {n_constraints}, {kind}: {label}"
+            rows.append([case, f"{np.median(values):.4f}", spread, f"{ratio:.1f}"])
             if name in LIMITS[n_constraints]:
                 limit = LIMITS[n_constraints][name]
                 text = f"G = {n_constraints}, {kind}: 1/{ratio:.1f} of {label} (at most 1/{limit})"

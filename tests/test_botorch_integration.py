@@ -37,6 +37,7 @@ from tumble.integrations.botorch import (
     starts,
 )
 from tumble.integrations.botorch.process import Process
+from tumble.integrations.botorch.study import Study
 
 
 def tensor(values):
@@ -176,6 +177,21 @@ def test_risky_search_adds_the_cores_log_probability_of_safety(seed):
     assert_equal_to((value + log_p, grad + d_log_p), acqf, x)
 
 
+def test_one_model_of_several_outputs_is_split_into_them():
+    X, Y = rand(9, 2), rand(9, 2, 1)
+    model = SingleTaskGP(X, Y, input_transform=Normalize(2))
+    model.covar_module.lengthscale = tensor([[[0.3, 0.7]], [[0.9, 0.2]]])
+    x = rand(5, 2, 2)
+    posterior = model.posterior(x)
+    for index, process in enumerate(Study.of(model).processes):
+        mean, var = process.predict(x)
+        np.testing.assert_allclose(mean, posterior.mean[:, index].detach(), rtol=1e-9)
+        np.testing.assert_allclose(var, posterior.variance[:, index].detach(), rtol=1e-7)
+    odd = SingleTaskGP(X, Y, covar_module=MaternKernel(nu=2.5, batch_shape=torch.Size([2])))
+    with pytest.raises(UnsupportedModel, match="one model an output"):
+        Study.of(odd)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_margin_is_the_cores_and_only_bounds_the_safe_search(seed):
     rng, hyper, X, ys, model = three_outputs(seed)
@@ -270,7 +286,7 @@ def test_cuda_models_run_and_agree_with_the_processor():
 # -- what is refused -----------------------------------------------------------------------------------------
 
 
-class OddLikelihood(gpytorch.likelihoods.GaussianLikelihood):
+class OddLikelihood(gpytorch.likelihoods.GaussianLikelihood):  # type: ignore[misc]
     """Might do anything."""
 
 

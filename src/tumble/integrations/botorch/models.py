@@ -52,9 +52,19 @@ class Reading:
     scale: Tensor  # ()
 
 
-def split(model: object) -> list[Any]:
-    """The single-output models of a `ModelListGP`, or the model itself."""
-    return list(model.models) if isinstance(model, ModelListGP) else [model]
+def split(model: Any) -> list[Any]:
+    """The single-output models of a `ModelListGP` or of one model with several independent outputs."""
+    if isinstance(model, ModelListGP):
+        return list(model.models)
+    if not isinstance(model, SingleTaskGP) or model.num_outputs == 1:
+        return [model]
+    try:
+        return [model.subset_output([index]) for index in range(model.num_outputs)]
+    except NotImplementedError:
+        raise UnsupportedModel(
+            f"a model of {model.num_outputs} outputs can be split only with BoTorch's default kernel: "
+            "put one model an output into a ModelListGP"
+        ) from None
 
 
 def read(model: Any) -> Reading:

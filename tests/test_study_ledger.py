@@ -15,7 +15,7 @@ from tests.study_files import write_study
 from tumble.studies import evidence
 from tumble.studies.config import StudyFileError, load
 from tumble.studies.ledger import Ledger
-from tumble.studies.owners import OWNER, Owner, exclusive, me
+from tumble.studies.owners import HAND, OWNER, Owner, exclusive, me
 from tumble.studies.records import Entry
 from tumble.studies.runner import Runner
 
@@ -196,15 +196,14 @@ def test_a_run_stops_between_trials(tmp_path: Path) -> None:
 
 def test_the_dead_runners_trial_is_run_again_under_its_number(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3)
-    dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
-    asked = ledger.ask(dead)
     by_hand = ledger.ask()
+    asked = ledger.ask(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
     told: list[int] = []
     end = Runner(reopen(ledger), on_told=lambda e: told.append(e.trial)).run()
     assert end.kind == "done"
     assert told == [asked.trial, 2]
     entries = ledger.entries()
-    assert entries[0].parameters == asked.parameters
+    assert entries[asked.trial].parameters == asked.parameters
     assert [e.outcome for e in entries][by_hand.trial] == "running"
     assert ledger.status().trials == 2
 
@@ -216,6 +215,13 @@ def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> N
     Runner(reopen(ledger)).run()
     assert ledger.entry(0).parameters == {"x": 0.2, "y": 0.3}
     assert ledger.status().trials == 2
+
+
+def test_a_hand_whose_asking_was_killed_gets_the_same_trial_again(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    assert [ledger.ask().trial, ledger.ask().trial] == [0, 1]
+    assert [e.owner for e in ledger.entries()] == [HAND, HAND]
 
 
 def test_a_runner_elsewhere_is_dead_when_it_is_silent(

@@ -97,6 +97,13 @@ class StudyView(_Delegating):  # type: ignore[misc]
         trials = self.ledger.study._storage.get_all_trials(study_id, deepcopy=False, states=states)
         return [self._with_list(trial) for trial in trials]
 
+    def get_best_trial(self, study_id: int) -> FrozenTrial:
+        """The best safe one, as soon as there is one: a better value that failed is none."""
+        best = self.ledger.status().best
+        if best is None:
+            return BaseStorage.get_best_trial(self, study_id)
+        return self._with_list(self.ledger.entry(best.trial).stored)
+
     def _with_list(self, trial: FrozenTrial) -> FrozenTrial:
         shown = copy.deepcopy(trial)
         measured = dict(self.ledger.sampler.constraints_of(trial))

@@ -22,7 +22,7 @@ from tumble.integrations.optuna_trials import DECISION, OUTCOME, REASON, decisio
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Float
 from tumble.studies.config import StudyConfig, StudyFileError
-from tumble.studies.owners import HAND, OWNER, Owner, exclusive
+from tumble.studies.owners import HAND, OWNER, Owner, exclusive, me
 from tumble.studies.records import RESULTS, Asked, Entry, Found, Status, entry_of
 from tumble.studies.storage import open_storage
 from tumble.trials import Recommended
@@ -77,9 +77,13 @@ class Ledger:
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self, owner: Owner = HAND) -> Asked:
-        """A new trial; waits where a hard budget makes it wait, and raises where nothing is left."""
-        self._check_may_start(owner)
-        return self._start(self._create(owner, {}))
+        """A new trial; waits where a hard budget makes it wait, and raises where nothing is left.
+
+        By hand it may be one that was interrupted: such a trial goes on under its number.
+        """
+        if owner == HAND:
+            return self._hand_over(self.adopt(me()) or self._ask(owner))
+        return self._ask(owner)
 
     def confirm(self, owner: Owner = HAND) -> Asked:
         """A new trial at the recommendation; billed like any other."""
@@ -89,7 +93,8 @@ class Ledger:
         why = f"confirms the recommendation: P(safe) = {found.p_safe:.3g}, predicted {found.mean:.4g}"
         self._check_may_start(owner)
         note = {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
-        return self._start(self._create(owner, {DECISION: note}))
+        asked = self._start(self._create(owner if owner.kind == "run" else me(), {DECISION: note}))
+        return self._hand_over(asked) if owner == HAND else asked
 
     def adopt(self, owner: Owner) -> Asked | None:
         """Take over the earliest trial whose runner died; None where all live."""
@@ -196,6 +201,17 @@ class Ledger:
         assert isinstance(backend, RDBStorage)
         return backend
 
+    def _ask(self, owner: Owner) -> Asked:
+        self._check_may_start(owner)
+        return self._start(self._create(owner if owner.kind == "run" else me(), {}))
+
+    def _hand_over(self, asked: Asked) -> Asked:
+        """From the process that asked to the person it asked for: until then, its death is noticed."""
+        trial_id = self._id(asked.trial)
+        self.study._storage.set_trial_system_attr(trial_id, OWNER, HAND.to_dict())
+        self._mine.discard(trial_id)
+        return asked
+
     def _check_may_start(self, owner: Owner) -> None:
         """Say at once what the gate would say, before there is a trial; a person is never made to wait."""
         status, config = self.status(), self.config
@@ -222,8 +238,7 @@ class Ledger:
             state=TrialState.RUNNING, system_attrs={OWNER: owner.to_dict(), **attributes}
         )
         trial_id = self.study._storage.create_new_trial(self.study._study_id, template)
-        if owner.kind == "run":
-            self._take(trial_id)
+        self._take(trial_id)
         return trial_id
 
     def _take(self, trial_id: int) -> None:
@@ -348,10 +363,11 @@ class Ledger:
             PARAMETERS: self.config.space.to_dict(),
             OBJECTIVE: [self.config.objective, self.config.maximize],
         }
-        then = self.study.user_attrs
+        storage, study_id = self.study._storage, self.study._study_id
+        then = storage.get_study_system_attrs(study_id)
         for key, value in now.items():
             if key not in then:
-                self.study.set_user_attr(key, value)
+                storage.set_study_system_attr(study_id, key, value)
             elif then[key] != value:
                 what = "parameters" if key == PARAMETERS else "objective"
                 raise StudyFileError(

@@ -64,7 +64,7 @@ def test_the_gradient_is_the_derivative_and_screening_the_value(kernel, dim):
         acquisition = MaxValueEntropy(gp, minima)
         value, grad = acquisition.value_and_grad(x)
         close(acquisition.screen(x), value, 1e-9)
-        close(grad, central(lambda p, a=acquisition: a.value_and_grad(p)[0], x), 1e-6)
+        close(grad, central(acquisition.screen, x), 1e-6)
 
 
 def test_max_value_entropy_agrees_with_botorch_given_the_same_minima():

@@ -185,7 +185,7 @@ def test_minimisers_are_those_of_a_fine_grid(count):
         np.all([p.values(grid) <= 0.0 for p in limits], axis=0) if limits else np.ones_like(values, bool)
     )
     missed = []
-    for i in np.flatnonzero(allowed.any(axis=0)):
+    for i in np.flatnonzero(allowed.any(axis=0)).tolist():
         assert all(p.value_and_grad(found[i], i)[0] <= SLACK for p in limits)
         missed.append(objective.value_and_grad(found[i], i)[0] - values[allowed[:, i], i].min())
     assert np.mean(np.array(missed) < 1e-3) >= 0.9  # a narrow allowed strip may hide between 300 points

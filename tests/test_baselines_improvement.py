@@ -92,7 +92,7 @@ def test_gradients_are_derivatives_and_screening_is_the_value(kernel, dim):
     ):  # fmt: skip
         value, grad = acquisition.value_and_grad(x)
         close(acquisition.screen(x), value, 1e-10)
-        close(grad, central(lambda p, a=acquisition: a.value_and_grad(p)[0], x), 1e-6)
+        close(grad, central(acquisition.screen, x), 1e-6)
 
 
 def test_the_logarithm_goes_on_where_the_improvement_underflows():

@@ -166,14 +166,19 @@ def excursion_model(
     assert isinstance(length, LogNormal)
     assert isinstance(variance, LogNormal)
     assert isinstance(noise, LogNormal)
-    kernel = MaternKernel(nu=2.5, ard_num_dims=dim, lengthscale_prior=_prior(length.median, length.sigma))
-    covar = ScaleKernel(kernel, outputscale_prior=_prior(variance.median, variance.sigma))
-    kernel.lengthscale, covar.outputscale = length.median, variance.median
+    kernel = MaternKernel(
+        nu=2.5, ard_num_dims=dim, lengthscale_prior=_prior(length.median, length.sigma),
+        lengthscale_constraint=_above(1e-3, length.median),
+    )  # fmt: skip
+    covar = ScaleKernel(
+        kernel, outputscale_prior=_prior(variance.median, variance.sigma),
+        outputscale_constraint=_above(1e-4, variance.median),
+    )  # fmt: skip
     likelihood = None
     if train_Yvar is None:
         likelihood = GaussianLikelihood(
             noise_prior=_prior(noise.median**2, 2.0 * noise.sigma),  # of the variance, not of its root
-            noise_constraint=GreaterThan(1e-9, transform=None, initial_value=noise.median**2),
+            noise_constraint=_above(1e-9, noise.median**2),
         )
     return SingleTaskGP(
         train_X, train_Y, train_Yvar, likelihood=likelihood, covar_module=covar,
@@ -183,3 +188,7 @@ def excursion_model(
 
 def _prior(median: float, sigma: float) -> LogNormalPrior:
     return LogNormalPrior(math.log(median), sigma)
+
+
+def _above(least: float, start: float) -> GreaterThan:
+    return GreaterThan(least, transform=None, initial_value=start)

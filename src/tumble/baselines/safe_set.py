@@ -12,6 +12,7 @@ set and the surroundings of the safe trials.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,8 @@ class SafeSet:
 
     def screen(self, x: Array) -> Array:
         """(M,) the value itself."""
-        return self.value_and_grad(x)[0]
+        widths = [0.5 * np.log(gp.predict(x)[1] / gp.hyper.variance) for gp in self.processes]
+        return np.where(self.eligible(x), np.max(widths, axis=0), -np.inf)
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """The value and the gradient of the widest interval."""
@@ -71,13 +73,22 @@ class SafeSet:
 
     def may_enlarge(self, x: Array) -> Mask:
         """(M,) whether points x of S are in G."""
-        gains = np.ones((len(x), len(self.outside)), dtype=bool)
+        gains = np.tile(self._survivable, (len(x), 1))
         widths = self.feasibility.widening or (1.0,) * len(self.feasibility.constraints)
-        for gp, width in zip(self.feasibility.constraints, widths, strict=True):
-            gains &= optimistic_upper(gp, x, self.outside, BETA * width) <= 0.0
-        if self.feasibility.crash is not None:
-            gains &= self.feasibility.scores(self.outside)[:, -1] >= BETA
+        for frontier, width in zip(self._frontiers, widths, strict=True):
+            gains &= frontier.optimistic_upper(x, BETA * width) <= 0.0
         return np.asarray(gains.any(axis=1))
+
+    @cached_property
+    def _frontiers(self) -> list["Frontier"]:
+        return [Frontier.of(gp, self.outside) for gp in self.feasibility.constraints]
+
+    @cached_property
+    def _survivable(self) -> Mask:
+        """(C,) whether crashes leave the points outside safe."""
+        if self.feasibility.crash is None:
+            return np.ones(len(self.outside), dtype=bool)
+        return np.asarray(self.feasibility.scores(self.outside)[:, -1] >= BETA)
 
 
 def in_safe_set(feasibility: Feasibility, x: Array) -> Mask:
@@ -85,16 +96,32 @@ def in_safe_set(feasibility: Feasibility, x: Array) -> Mask:
     return np.asarray((feasibility.scores(x) >= BETA).all(axis=1))
 
 
-def optimistic_upper(gp: GP, x: Array, others: Array, beta: float) -> Array:
-    """(M, C) upper bounds μ + βσ at `others` (C, D) once the lower bound at each x (M, D) was observed."""
-    _, var = gp.predict(x)
-    mean_o, var_o = gp.predict(others)
-    half = solve_triangular(gp.chol, gp.covariance(gp.X, x), lower=True)
-    half_o = solve_triangular(gp.chol, gp.covariance(gp.X, others), lower=True)
-    cov = gp.covariance(x, others) - half.T @ half_o
-    observed = (var + gp.hyper.noise**2)[:, None]
-    new_mean = mean_o - cov * (beta * np.sqrt(var))[:, None] / observed
-    return np.asarray(new_mean + beta * np.sqrt(np.maximum(var_o - cov**2 / observed, gp.floor)))
+@dataclass(frozen=True)
+class Frontier:
+    """A constraint at points (C, D) that are not safe yet."""
+
+    gp: GP
+    points: Array
+    mean: Array  # (C,)
+    var: Array  # (C,)
+    half: Array  # (N, C) chol^-1 k(X, points)
+
+    @staticmethod
+    def of(gp: GP, points: Array) -> "Frontier":
+        """`points` as the process sees them."""
+        mean, var = gp.predict(points)
+        return Frontier(
+            gp, points, mean, var, solve_triangular(gp.chol, gp.covariance(gp.X, points), lower=True)
+        )
+
+    def optimistic_upper(self, x: Array, beta: float) -> Array:
+        """(M, C) upper bounds μ + βσ once the lower bound at each x (M, D) was observed."""
+        half = solve_triangular(self.gp.chol, self.gp.covariance(self.gp.X, x), lower=True)
+        cov = self.gp.covariance(x, self.points) - half.T @ self.half
+        var = np.maximum(self.gp.hyper.variance - np.einsum("nm,nm->m", half, half), self.gp.floor)
+        observed = (var + self.gp.hyper.noise**2)[:, None]
+        mean = self.mean - cov * (beta * np.sqrt(var))[:, None] / observed
+        return np.asarray(mean + beta * np.sqrt(np.maximum(self.var - cov**2 / observed, self.gp.floor)))
 
 
 def safe_set(context: Context) -> SafeSet:

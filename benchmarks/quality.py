@@ -1,8 +1,8 @@
 """Regret under a budget beside BoTorch, SCBO and Optuna: python -m benchmarks.quality [--seeds N] [--jobs N]
 
 Same problems, seeds and initial points for all; every method but XsF is stopped when its budget is spent, and
-XsF is run both ways ("safe" goes on, "stop" is the hard cap). Each run is a JSON line under ``--out``; a killed
-command goes on where it stopped.
+XsF is run both ways ("safe" goes on, "stop" is the hard cap). Each run is a JSON line under ``--out``; a
+killed command goes on where it stopped.
 """
 
 from __future__ import annotations

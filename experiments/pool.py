@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from tumble import problems
 
-from . import machine
+from . import machine, methods
 from .records import Line, Spec
 from .store import Store
 
@@ -42,9 +42,14 @@ def run_all(
 ) -> Summary:
     """Carry out every spec that has no line yet, and append its line when it is finished.
 
-    With ``fresh`` a line of another version of tumble's code counts as none.
+    With ``fresh`` a line of tumble's made by another version of its code counts as none.
     """
-    known = store.keys(machine.code_hash() if fresh else None)
+    known = store.keys()
+    if fresh:
+        current = store.keys(machine.code_hash())
+        known = {
+            spec.key for spec in specs if spec.key in (known if spec.method in methods.PEERS else current)
+        }
     todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
     already = len({spec.key for spec in specs} & known)
     progress = Progress(todo, jobs, out)

@@ -77,7 +77,7 @@ def paired(one: Cell, other: Cell, name: str = "regret") -> Paired:
     if len(shared) < 3 or np.allclose(x, y, rtol=0.0, atol=1e-12):
         p = 1.0
     else:
-        p = float(wilcoxon(x, y, method="approx").pvalue)
+        p = float(wilcoxon(x, y).pvalue)
     mean, other_mean = (float(np.mean(v)) if len(shared) else float("nan") for v in (x, y))
     return Paired(len(shared), mean, other_mean, p)
 

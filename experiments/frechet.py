@@ -15,7 +15,7 @@ from .records import Line, Spec
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# App. B: unit variance, 20 observations of the prior, 200 points, 100 posteriors; the lengthscale is App. E's.
+# App. B: unit variance, 20 observations of the prior, 200 points, 100 posteriors; App. E's lengthscale.
 SETTINGS = {"kernel": "se", "lengthscale": 0.1, "variance": 1.0, "noise": 1e-3, "observations": 20,
             "grid": 200, "posteriors": 100, "samples": 1000}  # fmt: skip
 

@@ -74,10 +74,8 @@ def paired(one: Cell, other: Cell, name: str = "regret") -> Paired:
     a, b = (dict(zip(cell.seeds, cell.values(name), strict=True)) for cell in (one, other))
     shared = sorted(a.keys() & b.keys())
     x, y = np.array([a[s] for s in shared]), np.array([b[s] for s in shared])
-    if len(shared) < 3 or np.allclose(x, y, rtol=0.0, atol=1e-12):
-        p = 1.0
-    else:
-        p = float(wilcoxon(x, y).pvalue)
+    alike = len(shared) < 3 or np.allclose(x, y, rtol=0.0, atol=1e-12)
+    p = 1.0 if alike else float(wilcoxon(x, y).pvalue)
     mean, other_mean = (float(np.mean(v)) if len(shared) else float("nan") for v in (x, y))
     return Paired(len(shared), mean, other_mean, p)
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult
 
 from .core.gp import Array
 from .core.settings import Settings
-from .errors import BudgetExhausted, Failure, InputError, TrialsExhausted
+from .errors import BudgetExhausted, Failure, InputError
 from .optimizer import Optimizer
 from .trials import Outcome, Suggestion
 
@@ -41,28 +41,32 @@ def minimize(
     bar = _Bar(trials if progress else 0, sys.stderr)
     message = "all trials are used"
     try:
-        while True:
-            where: Suggestion | Array = first.pop(0) if first else opt.ask()
-            _run(opt, fun, where)
-            bar.show(opt)
-            if callback is not None:
-                callback(_result(opt, "running"))
-            if opt.trials_left == 0:
-                break
-            if first:
+        while opt.trials_left > 0:
+            try:
                 opt._check_may_start()
-    except TrialsExhausted:
-        pass
-    except BudgetExhausted:
-        message = "the budget of failures is spent"
-    except StopIteration:
-        message = "stopped by the callback"
+            except BudgetExhausted:
+                message = "the budget of failures is spent"
+                break
+            _run(opt, fun, first.pop(0) if first else opt.ask())
+            bar.show(opt)
+            if callback is not None and _stops(callback, opt):
+                message = "stopped by the callback"
+                break
     except BaseException as error:
         error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
         raise
     finally:
         bar.close()
     return _result(opt, message)
+
+
+def _stops(callback: Callback, opt: Optimizer) -> bool:
+    """Call it, and say whether it asked to stop. A StopIteration of `fun` is not this one's."""
+    try:
+        callback(_result(opt, "running"))
+    except StopIteration:
+        return True
+    return False
 
 
 def _points(x0: ArrayLike | None, opt: Optimizer) -> list[Array]:
@@ -82,19 +86,16 @@ def _run(opt: Optimizer, fun: Callable[[Array], Any], where: Suggestion | Array)
     try:
         returned = fun(np.array(x))
     except Failure as failure:
-        opt.tell(where, constraints=failure.constraints, failed=True, reason=failure.reason)  # type: ignore[arg-type]
+        opt.tell(where, constraints=_measured(failure.constraints), failed=True, reason=failure.reason)
         return
     except BaseException:
         if isinstance(where, Suggestion):
             opt.skip(where)
         raise
     value, constraints = _unpack(returned)
-    bad = _not_finite(value, constraints)
-    if bad is not None:
-        kept = (
-            None if constraints is None else [g if _finite(g) else None for g in np.atleast_1d(constraints)]
-        )
-        opt.tell(where, constraints=kept, failed=True, reason=f"returned {bad}")
+    bad = [v for v in map(_not_finite, (value, *_values(constraints))) if v is not None]
+    if bad:
+        opt.tell(where, constraints=_measured(constraints), failed=True, reason=f"returned {bad[0]}")
     else:
         opt.tell(where, value, constraints=constraints)
 
@@ -111,21 +112,26 @@ def _unpack(returned: Any) -> tuple[Any, Any]:
     return returned, None
 
 
-def _finite(value: Any) -> bool:
-    try:
-        return bool(np.isfinite(value))
-    except TypeError:
-        return False
+def _values(constraints: Any) -> list[Any]:
+    if constraints is None:
+        return []
+    return list(constraints.values() if isinstance(constraints, Mapping) else np.atleast_1d(constraints))
 
 
-def _not_finite(value: Any, constraints: Any) -> float | None:
-    """The first number among value and constraints that is NaN or infinite."""
-    values = list(constraints.values()) if isinstance(constraints, dict) else constraints
-    numbers = [value, *(np.atleast_1d(values) if values is not None else ())]
-    for number in numbers:
-        if isinstance(number, float | np.floating) and not np.isfinite(number):
-            return float(number)
-    return None
+def _measured(constraints: Any) -> Any:
+    """The same constraints, None where a value is not finite."""
+    known = [g if _not_finite(g) is None else None for g in _values(constraints)]
+    if isinstance(constraints, Mapping):
+        return dict(zip(constraints, known, strict=True))
+    return None if constraints is None else known
+
+
+def _not_finite(value: Any) -> float | None:
+    """`value` where it is NaN or infinite, else None."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    bad = isinstance(value, float | np.floating) and not np.isfinite(value)
+    return float(value) if bad else None
 
 
 def _result(opt: Optimizer, message: str) -> OptimizeResult:

@@ -42,6 +42,15 @@ def load(cls: "type[Optimizer]", data: Mapping[str, Any]) -> "Optimizer":
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
         raise InputError(f"expected the dict of Optimizer.to_dict() in format {FORMAT}, found {found!r}")
+    try:
+        return _load(cls, data)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InputError(
+            f"the saved Optimizer is damaged ({type(error).__name__}: {error}); pass what to_dict gave"
+        ) from error
+
+
+def _load(cls: "type[Optimizer]", data: Mapping[str, Any]) -> "Optimizer":
     opt = cls(
         Space.from_dict(data["space"]), trials=data["trials"], failures=data["failures"],
         constraints=data["constraints"], seed=data["seed"], method=data["method"],

@@ -74,7 +74,10 @@ def number(value: object, name: str) -> float:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, not {value!r}")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = np.inf
     if not np.isfinite(result):
         raise InputError(
             f"{name} must be finite, not {result}; tell a trial that gave no number with failed=True"

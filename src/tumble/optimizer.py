@@ -150,7 +150,8 @@ class Optimizer:
             raise InputError(f"billed must be True or False, not {billed!r}")
         record = self._find(trial, billed)
         self._check_method(len(names))
-        self._names = names if names or self._names is not None else None
+        if names or outcome.value is not None:  # the first trial that returns says how many there are
+            self._names = names
         told = replace(
             record, status="told", value=outcome.value, crashed=failed, reason=outcome.reason,
             constraints=outcome.constraints, billed=record.billed and billed,
@@ -282,6 +283,8 @@ class Optimizer:
         if not 0 <= number < len(self._trials):
             raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
         record = self._trials[number]
+        if isinstance(trial, Suggestion) and not _same(trial.x, record.x):
+            raise InputError(f"suggestion {number} is not one of this Optimizer: its x is another one")
         if record.status != "pending":
             raise InputError(f"trial {number} is {record.status} already; each trial is told or skipped once")
         return record
@@ -291,6 +294,13 @@ class Optimizer:
             self._trials.append(record)
         else:
             self._trials[record.number] = record
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two settings (arrays or dicts) are one."""
+    if isinstance(a, Mapping) or isinstance(b, Mapping):
+        return bool(a == b)
+    return np.array_equal(a, b)
 
 
 def _constrained() -> list[Policy]:

@@ -52,7 +52,7 @@ def policy(name: str | None, *, limited: bool) -> Policy:
     """The method called `name`; None is "xsf" where a budget or constraint limits the search, else "xs"."""
     if name is None:
         return POLICIES["xsf" if limited else "xs"]
-    if name not in POLICIES:
+    if not isinstance(name, str) or name not in POLICIES:
         names = ", ".join(p.name for p in POLICIES.values() if p.listed)
         raise InputError(f"method must be one of {names}, or None; not {name!r}")
     return POLICIES[name]

@@ -69,7 +69,8 @@ def _extended(curve: Sequence[float] | Array, trials: int, empty: float) -> Arra
 def draw(axes: Axes, method: str, curves: Array, *, band: bool, low: float = -np.inf) -> None:
     """The mean over runs; its standard deviation as a band, or as bars at a few places."""
     style = {**COMMON, **STYLES[method]}
-    mean, std = np.nanmean(curves, axis=0), np.nanstd(curves, axis=0)
+    known = np.ma.masked_invalid(curves)
+    mean, std = (np.ma.filled(values, np.nan) for values in (known.mean(axis=0), known.std(axis=0)))
     steps = np.arange(1, curves.shape[1] + 1)
     every = max(1, len(steps) // 8)
     offset = list(STYLES).index(method) % every

@@ -31,7 +31,8 @@ def compute(spec: Spec) -> dict[str, Any]:
     posteriors = [_posterior(spec, index) for index in range(spec.settings["posteriors"])]
     fitted = [p for p in posteriors if not p["gumbel_fallback"]]
     both = [p for p in fitted if not p["frechet_fallback"]]
-    example = min(both, key=lambda p: abs(p["gumbel_above"] - 5.0))  # the crossing of η can be seen
+    seen = [p for p in both if p["gumbel_above"] > 1.0] or both  # so that the crossing of η can be seen
+    example = max(seen, key=lambda p: p["eta"] - p["levels"][0])
     return {
         "gumbel_above": [p["gumbel_above"] for p in fitted],
         "frechet_above": [p["frechet_above"] for p in posteriors],
@@ -60,7 +61,8 @@ def _posterior(spec: Spec, index: int) -> dict[str, Any]:
     eta = float(values.min())
     gumbel = minimum.gumbel(mean, var, eta, s["samples"], rng)
     frechet = minimum.frechet(mean, var, eta, s["samples"], rng)
-    levels = np.linspace(eta - 1.5, eta + 0.3, 120)
+    low = float(np.quantile(frechet.samples, 0.03))
+    levels = np.linspace(low, eta + 0.25 * (eta - low), 120)
     return {
         "gumbel_above": float(100.0 * np.mean(gumbel.samples > eta)),
         "frechet_above": float(100.0 * np.mean(frechet.samples > eta)),

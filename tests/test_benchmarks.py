@@ -37,8 +37,9 @@ def made_up(spec: Spec, regret: float = 1e-4, beyond: int = 0) -> dict[str, Any]
     curve = np.linspace(1.0, regret, len(failed)).tolist()
     return {
         "key": spec.key, "problem": spec.problem, "method": spec.method, "seed": spec.seed,
-        "block": spec.block, "trials": spec.trials, "failures": spec.failures, "on_exhausted": spec.on_exhausted,
-        "family": spec.family, "settings_hash": spec.settings_hash, "started": "", "code": "c",
+        "block": spec.block, "trials": spec.trials, "failures": spec.failures,
+        "on_exhausted": spec.on_exhausted, "family": spec.family, "settings_hash": spec.settings_hash,
+        "started": "", "code": "c",
         "regret": regret, "regret_curve": curve, "omega": 97.0, "n_trials": len(failed),
         "n_failures": sum(failed), "beyond": beyond, "failed": failed, "p_safe": [0.5] * len(failed),
         "seconds_total": 1.0,

@@ -13,7 +13,7 @@ from ...core.budget import BudgetState, replay
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
-from .study import NothingSafeEnough, Ranges, Study, candidates, draw_minima
+from .study import NothingSafeEnough, Ranges, Study, draw_minima
 
 Options = dict[str, bool | float | int | str]
 
@@ -62,11 +62,11 @@ def starts(
             f"excursion search takes one point at a time (q = 1), not q = {q}: use sequential=True"
         )
     rng = np.random.default_rng((options or {}).get("seed"))
-    context = acq_function.study.context(
+    snapshot = acq_function.study.snapshot(
         bounds, Settings(), rng, maximize=acq_function.upwards, pending=acq_function.X_pending
     )
     level = acq_function.level + 2.0 * SLACK if acq_function.mode == "safe" else None
-    unit = torch.as_tensor(candidates(context, raw_samples, level), dtype=bounds.dtype, device=bounds.device)
+    unit = torch.as_tensor(snapshot.candidates(raw_samples, level), dtype=bounds.dtype, device=bounds.device)
     x = bounds[0] + (bounds[1] - bounds[0]) * unit
     with torch.no_grad():
         order = torch.argsort(acq_function(x[:, None, :]), descending=True)

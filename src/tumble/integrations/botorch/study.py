@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from ...core.algorithm import Context, History, Models, sample_minima
-from ...core.candidates import low_discrepancy
+from ...core import minimum
+from ...core.candidates import low_discrepancy, surroundings
 from ...core.feasibility import Feasibility
-from ...core.gp import Array
+from ...core.gp import GP, Array
 from ...core.maximize import maximize as climb
 from ...core.settings import Settings
 from ...errors import InputError, TumbleError
 from .models import split
 from .process import Process
 
+GAP = 1e-3  # f* lies at least this far below the incumbent, in model units, as in `core.algorithm` ...
+WORTHWHILE = 0.3  # ... and at least by this share of the improvement still expected
 Ranges = Mapping[int, tuple[float | None, float | None]]
 
 
@@ -84,50 +87,81 @@ class Study:
             columns.append(limit.sign * (values - limit.bound))
         return torch.stack(columns, 1).cpu().numpy() if columns else np.zeros((len(X), 0))
 
-    def context(
+    def snapshot(
         self, bounds: Tensor, settings: Settings, rng: np.random.Generator, *, maximize: bool = False,
         pending: Tensor | None = None,
-    ) -> Context:  # fmt: skip
-        """What the core's samplers and searches take, in the unit cube of `bounds` (2, D)."""
+    ) -> "Snapshot":  # fmt: skip
+        """The same for `tumble.core`, in the unit cube of `bounds` (2, D)."""
         dim = self.objective.X.shape[1]
         if bounds.shape != (2, dim):
             raise InputError(f"bounds must be a tensor of shape (2, {dim}), not {tuple(bounds.shape)}")
         gp = self.objective.to_core(bounds, -1.0 if maximize else 1.0)
         constraints = tuple(self.processes[c.index].to_core(bounds, c.sign, c.bound) for c in self.limits)
-        g = self.observed()
-        nothing = np.full_like(g, np.nan)
-        low, high = bounds.detach().cpu().double().numpy()
-        flying = np.zeros((0, dim)) if pending is None else pending.detach().cpu().double().numpy()
-        history = History(
-            X=gp.X, y=self.objective.y.cpu().numpy(), g=g, crashed=np.zeros(len(g), dtype=bool),
-            pending=(flying - low) / (high - low), predicted_mean=nothing, predicted_std=nothing,
-        )  # fmt: skip
-        mean = gp.mean(gp.X[history.safe] if history.safe.any() else gp.X)
-        models = Models(gp, Feasibility(constraints))
-        return Context(history, models, gp.with_pending(history.pending), float(mean.min()), settings, rng)
+        safe = np.asarray((self.observed() <= 0.0).all(axis=1), dtype=bool)
+        if pending is not None:
+            low, high = bounds.detach().cpu().double().numpy()
+            gp = gp.with_pending((pending.detach().cpu().double().numpy() - low) / (high - low))
+        return Snapshot(gp, Feasibility(constraints), safe, settings, rng)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the core knows of a model: processes in the unit cube, and which training points were safe."""
+
+    objective: GP  # conditioned on what is in flight as well: those points come last
+    feasibility: Feasibility
+    safe: NDArray[np.bool_]  # (N,)
+    settings: Settings
+    rng: np.random.Generator
+
+    @property
+    def trials(self) -> Array:
+        """(N', D) training points, those that were safe where there are any."""
+        X = self.objective.X[: len(self.safe)]
+        return X[self.safe] if self.safe.any() else X
+
+    def neighbours(self, count: int) -> Array:
+        """(count, D) points around the best trials."""
+        best = np.argsort(self.objective.mean(self.trials))[:5]
+        scales = np.asarray(self.objective.hyper.lengthscales)
+        return surroundings(self.trials[best], scales, count, self.rng)
+
+    def minima(self) -> Array:
+        """(S,) samples of f* in model units by the law of the settings, below the incumbent."""
+        gp, settings, rng = self.objective, self.settings, self.rng
+        eta = float(gp.mean(self.trials).min())
+        grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
+        if settings.minima == "joint":
+            points = np.vstack([grid, self.neighbours(settings.grid // 4)])
+            drawn = minimum.joint(gp, points, settings.n_minima, rng, self.feasibility.constraints)
+        else:
+            law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
+            drawn = law(*gp.predict(grid), eta, settings.n_minima, rng)
+        samples = np.minimum(drawn.samples, eta - GAP)
+        return np.minimum(samples, eta - WORTHWHILE * float(np.mean(eta - samples)))
+
+    def candidates(self, count: int, level: float | None) -> Array:
+        """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""
+        points = np.vstack(
+            [low_discrepancy(count, self.objective.X.shape[1], self.rng), self.neighbours(count // 4)]
+        )
+        if level is None:
+            return points
+        points = np.vstack([points, np.clip(self.trials, 0.0, 1.0)])
+        margin, _ = self.feasibility.margin_and_grad(points)
+        few = self.settings.restarts
+        if (margin > level).sum() < few:
+            climbed = climb(self.feasibility.margin_and_grad, points[np.argsort(-margin)[:few]])
+            points, margin = np.vstack([points, climbed.points]), np.append(margin, climbed.values)
+        if not (margin > level).any():
+            raise NothingSafeEnough("no point was found where P(safe) reaches what the budget asks for")
+        return np.asarray(points[margin > level])
 
 
 def draw_minima(
     study: Study, bounds: Tensor, settings: Settings, seed: int | None, *, maximize: bool
 ) -> Tensor:
     """(S,) samples of the smallest (largest) safe f, in the model's outputs."""
-    context = study.context(bounds, settings, np.random.default_rng(seed), maximize=maximize)
-    samples = context.objective.outputs.mean(sample_minima(context).samples)
+    snapshot = study.snapshot(bounds, settings, np.random.default_rng(seed), maximize=maximize)
+    samples = snapshot.objective.outputs.mean(snapshot.minima())
     return torch.as_tensor(-samples if maximize else samples, dtype=torch.float64, device=bounds.device)
-
-
-def candidates(context: Context, count: int, level: float | None) -> Array:
-    """(P, D) points of the unit cube to start from; with `level` only those where Φ^-1(φ) is above it."""
-    history, rng = context.history, context.rng
-    points = np.vstack([low_discrepancy(count, history.X.shape[1], rng), context.neighbours(count // 4)])
-    if level is None:
-        return points
-    points = np.vstack([points, np.clip(history.X[history.safe], 0.0, 1.0)])
-    margin, _ = context.models.feasibility.margin_and_grad(points)
-    few = context.settings.restarts
-    if (margin > level).sum() < few:
-        climbed = climb(context.models.feasibility.margin_and_grad, points[np.argsort(-margin)[:few]])
-        points, margin = np.vstack([points, climbed.points]), np.append(margin, climbed.values)
-    if not (margin > level).any():
-        raise NothingSafeEnough("no point was found where P(safe) reaches what the budget asks for")
-    return np.asarray(points[margin > level])

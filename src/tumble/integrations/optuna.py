@@ -9,6 +9,7 @@ number of threads, processes and machines may share a study, and any of them may
 
 from __future__ import annotations
 
+import copy
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +44,6 @@ from tumble.integrations.optuna_trials import (
     to_parameter,
 )
 from tumble.optimizer import ON_EXHAUSTED, Optimizer
-from tumble.parameters import Choice
 from tumble.policies import policy, resolve_settings
 from tumble.space import Space
 from tumble.trials import Recommended, Suggestion, Trial, explain
@@ -93,7 +93,9 @@ class TumbleSampler(BaseSampler):
         self.on_exhausted = on_exhausted
         self._constraints_func = constraints_func
         self._space = None if space is None else dict(space)
-        self._encoded: dict[tuple[int, Space, int], tuple[float, ...]] = {}
+        # What finished trials mean does not change: by study (and space and constraints), then by number.
+        self._readings: dict[int, dict[int, Reading]] = {}
+        self._placed: dict[tuple[int, Space, tuple[str, ...]], dict[int, Trial]] = {}
 
     # -- what Optuna calls -------------------------------------------------------------------------------
 
@@ -118,10 +120,9 @@ class TumbleSampler(BaseSampler):
         earlier = decision(trial).get("params", {})
         if all(n in earlier and admissible(earlier[n], d) for n, d in search_space.items()):
             return {name: earlier[name] for name in search_space}  # its worker died after deciding
-        suggestion, params, warm = self._suggest(study, trial, search_space)
-        note = _note(suggestion, params, warm, self._names(study))
+        suggestion, note = self._suggest(study, trial, search_space)
         study._storage.set_trial_system_attr(trial._trial_id, DECISION, note)
-        return params
+        return dict(suggestion.x)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -165,8 +166,16 @@ class TumbleSampler(BaseSampler):
 
     def reader(self, study: Study) -> Callable[[FrozenTrial], Reading]:
         """What a stored trial of this study means."""
-        sign = _sign(study)
-        return lambda trial: read(trial, sign, self.constraints_of)
+        sign, known = _sign(study), self._readings.setdefault(study._study_id, {})
+
+        def reading_of(trial: FrozenTrial) -> Reading:
+            if not trial.state.is_finished():
+                return read(trial, sign, self.constraints_of)
+            if trial.number not in known:
+                known[trial.number] = read(trial, sign, self.constraints_of)
+            return known[trial.number]
+
+        return reading_of
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name of a told trial."""
@@ -176,7 +185,8 @@ class TumbleSampler(BaseSampler):
 
     def _suggest(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> tuple[Suggestion, dict[str, Choice], Warm | None]:
+    ) -> tuple[Suggestion, dict[str, Any]]:
+        """The suggestion in the user's sign, and what is to be written to the trial."""
         others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
         mirror = self._mirror(study, search_space, others)
         undecided = sum(
@@ -184,18 +194,19 @@ class TumbleSampler(BaseSampler):
             for t in others
         )
         suggestion, _ = mirror._suggest(trial.number, reserved=undecided)
-        shown = replace(
+        suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
         )
-        shown = replace(shown, why=explain(shown, self.settings, mirror._budgeted))
-        return shown, suggestion.x, mirror._warm
+        suggestion = replace(suggestion, why=explain(suggestion, self.settings, mirror._budgeted))
+        return suggestion, _note(suggestion, mirror._warm, mirror.constraint_names)
 
     def _mirror(
         self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
     ) -> Optimizer:
         """An `Optimizer` with the study's trials."""
         space = Space({name: to_parameter(distribution) for name, distribution in search_space.items()})
-        readings = [self.reader(study)(trial) for trial in trials]
+        reading_of = self.reader(study)
+        readings = [reading_of(trial) for trial in trials]
         names = _union(readings)
         crashed = any(reading.crashed for reading in readings)
         mirror = Optimizer(
@@ -208,44 +219,25 @@ class TumbleSampler(BaseSampler):
             settings=self.settings,
             on_exhausted=self.on_exhausted,
         )
-        placed = [
-            self._translate(study, trial, reading, space, names)
-            for trial, reading in zip(trials, readings, strict=True)
-            if reading.phase != "void" and _has(trial, search_space)
-        ]
-        mirror._trials = placed
+        known = self._placed.setdefault((study._study_id, space, tuple(names)), {})
+        for trial, reading in zip(trials, readings, strict=True):
+            if trial.number in known:
+                mirror._trials.append(known[trial.number])
+            elif reading.phase != "void" and _has(trial, search_space):
+                placed = _translate(trial, reading, space, names)
+                mirror._trials.append(placed)
+                if reading.phase == "told":
+                    known[trial.number] = placed
         mirror._warm = _last_warm(trials, names, space.dim)
         return mirror
 
-    def _translate(
-        self, study: Study, trial: FrozenTrial, reading: Reading, space: Space, names: list[str]
-    ) -> Trial:
-        key = (study._study_id, space, trial.number)
-        if key not in self._encoded:
-            values = setting(trial)
-            self._encoded[key] = tuple(space.encode({name: values[name] for name in space.names}).tolist())
-        return Trial(
-            number=trial.number,
-            x=None,
-            u=self._encoded[key],
-            status="told" if reading.phase == "told" else "pending",
-            value=reading.value,
-            constraints=tuple(reading.constraints.get(name) for name in names),
-            crashed=reading.crashed,
-            reason=reading.reason,
-            billed=reading.billed,
-            suggestion=_suggestion(trial, names),
-        )
-
-    def _names(self, study: Study) -> list[str]:
-        return _union([self.reader(study)(t) for t in study.get_trials(deepcopy=False)])
-
     def _common_space(self, study: Study) -> dict[str, BaseDistribution]:
         """The parameters of all trials with a value; of all failed ones while there is none with a value."""
+        reading_of = self.reader(study)
         told = [
             (trial, reading)
             for trial in study.get_trials(deepcopy=False)
-            if (reading := self.reader(study)(trial)).phase == "told" and trial.distributions
+            if (reading := reading_of(trial)).phase == "told" and trial.distributions
         ]
         whole = [trial for trial, reading in told if not reading.crashed] or [trial for trial, _ in told]
         if not whole:
@@ -258,12 +250,13 @@ class TumbleSampler(BaseSampler):
     def _stop_where_spent(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
+        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
         reading_of = self.reader(study)
-        trials = study._storage.get_all_trials(study._study_id, deepcopy=True)
-        for other in trials:
-            if other.number == trial.number:
-                other.state, other.values = state, values
-        spent = sum(reading.failed and reading.billed for reading in map(reading_of, trials))
+        told = [reading_of(other) for other in trials if other.number != trial.number]
+        mine = copy.copy(study._storage.get_trial(trial._trial_id))
+        mine.state, mine.values = state, values
+        told.append(read(mine, _sign(study), self.constraints_of))
+        spent = sum(reading.failed and reading.billed for reading in told)
         if self.failures is not None and spent >= self.failures:
             stop(study)
 
@@ -289,14 +282,29 @@ def _has(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> bo
     return all(name in values and admissible(values[name], d) for name, d in search_space.items())
 
 
+def _translate(trial: FrozenTrial, reading: Reading, space: Space, names: Sequence[str]) -> Trial:
+    """Optuna's trial as ours."""
+    values = setting(trial)
+    return Trial(
+        number=trial.number,
+        x=None,
+        u=tuple(space.encode({name: values[name] for name in space.names}).tolist()),
+        status="told" if reading.phase == "told" else "pending",
+        value=reading.value,
+        constraints=tuple(reading.constraints.get(name) for name in names),
+        crashed=reading.crashed,
+        reason=reading.reason,
+        billed=reading.billed,
+        suggestion=_suggestion(trial, names),
+    )
+
+
 def _union(readings: Sequence[Reading]) -> list[str]:
     """The names of the constraints in the order of their first appearance."""
     return list(dict.fromkeys(name for reading in readings for name in reading.constraints))
 
 
-def _note(
-    suggestion: Suggestion, params: dict[str, Choice], warm: Warm | None, names: Sequence[str]
-) -> dict[str, Any]:
+def _note(suggestion: Suggestion, warm: Warm | None, names: Sequence[str]) -> dict[str, Any]:
     """What is written to the trial; NaN becomes None, because not every database takes it."""
     predicted = zip(names, suggestion.constraint_means, suggestion.constraint_stds, strict=False)
     note: dict[str, Any] = {
@@ -307,7 +315,7 @@ def _note(
         "mean": _round(suggestion.mean),
         "std": _round(suggestion.std),
         "constraints": {name: [_round(mean), _round(std)] for name, mean, std in predicted},
-        "params": params,
+        "params": suggestion.x,
     }
     if warm is not None:
         hypers = [warm.objective, *warm.constraints]

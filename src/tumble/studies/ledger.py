@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import optuna
 from optuna.storages import RDBStorage
@@ -73,6 +73,19 @@ class Ledger:
             load_if_exists=True,
         )
         self._check_unchanged()
+
+    def __enter__(self) -> Self:
+        """Itself; it is closed at the end."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give back every connection to the storage."""
+        self._backend.remove_session()
+        self._backend.engine.dispose()
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -359,7 +372,7 @@ class Ledger:
 
     def _check_unchanged(self) -> None:
         """Parameters and objective are fixed by the first opening of the study."""
-        now = {
+        now: dict[str, Any] = {
             PARAMETERS: self.config.space.to_dict(),
             OBJECTIVE: [self.config.objective, self.config.maximize],
         }

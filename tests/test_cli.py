@@ -14,6 +14,7 @@ from typing import Any
 
 import optuna
 import pytest
+import sqlalchemy
 
 from tests.study_files import write_study
 from tests.test_study_config import BAD
@@ -266,6 +267,21 @@ def test_workers_stop_in_good_order(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert not any(e.outcome == "running" for e in Ledger(load(file)).entries())
+
+
+def test_a_storage_that_goes_away_exits_with_3(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_study(tmp_path)
+
+    def gone(self: Ledger) -> None:
+        raise sqlalchemy.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
+
+    monkeypatch.setattr(Ledger, "status", gone)
+    code, _, err = cli("status", file)
+    assert code == 3
+    assert "can't be reached any more" in err
+    assert err.count("\n") == 1
 
 
 def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> None:

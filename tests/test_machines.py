@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import multiprocessing
 import tempfile
+import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import optuna
 import pytest
 
+import tumble
 from benchmarks import machines
 from tumble.studies.config import load
 from tumble.studies.ledger import Ledger
@@ -68,3 +74,49 @@ def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:
     file = machines.write_rough_study(folder, server, trials=4, failures=2, stop=False)
     with Ledger(load(file)) as ledger, exclusive(ledger._backend, "a"), exclusive(ledger._backend, "b"):
         assert ledger.status().trials == 0
+
+
+# -- Optuna's own workers ------------------------------------------------------------------------------------
+
+
+def optuna_worker(address: str, name: str) -> None:
+    """One process of a study that is driven by `study.optimize` alone."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        storage = optuna.storages.RDBStorage(address, heartbeat_interval=1, grace_period=2)
+    settings = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+    sampler = tumble.TumbleSampler(trials=24, failures=4, on_exhausted="stop", settings=settings, seed=0)
+    study = optuna.load_study(study_name=name, storage=storage, sampler=sampler)
+    with contextlib.suppress(tumble.BudgetExhausted):
+        study.optimize(rough_objective, n_trials=6)
+
+
+def rough_objective(trial: optuna.Trial) -> float:
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    time.sleep(0.05)
+    trial.set_constraint("load", math.sin(37 * x + 11 * y) + math.sin(53 * y - 29 * x) - 0.3)
+    return (x - 0.4) ** 2 + (y - 0.6) ** 2
+
+
+@pytest.mark.parametrize("kills", [0, 2])
+def test_optunas_own_workers_keep_a_hard_budget_and_survive_each_other(server: str, kills: int) -> None:
+    study = optuna.create_study(storage=server, study_name=f"plain-{kills}")
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=optuna_worker, args=(server, study.study_name)) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers[:kills]:
+        time.sleep(0.7)
+        worker.kill()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode is not None
+    trials = study.get_trials()
+    told = [t for t in trials if t.state == optuna.trial.TrialState.COMPLETE]
+    failures = sum(t.constraints["load"] > 0 for t in told)
+    running = [t.number for t in trials if t.state == optuna.trial.TrialState.RUNNING]
+    assert failures <= 4
+    assert len(running) <= kills
+    assert failures == 4 or len(told) >= 24 - 6 * kills
+    study._storage._backend.engine.dispose()  # type: ignore[attr-defined]

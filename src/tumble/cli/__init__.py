@@ -14,7 +14,7 @@ import typer
 from tumble.cli import driving, looking
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 
-BAD_INPUT, NOTHING_LEFT = 2, 4
+BAD_INPUT, FAULT, NOTHING_LEFT = 2, 3, 4
 
 EPILOG = (
     "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
@@ -44,8 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(error, NOTHING_LEFT)
     except TumbleError as error:
         _fail(error, BAD_INPUT)
+    except Exception as error:
+        if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
+            raise
+        first = str(error).strip().partition("\n")[0]
+        _fail(f"the storage can't be reached any more ({first}); nothing told is lost: run it again", FAULT)
 
 
-def _fail(error: TumbleError, code: int) -> None:
+def _fail(error: TumbleError | str, code: int) -> None:
     print(f"tumble: {error}", file=sys.stderr)
     sys.exit(code)

@@ -1,5 +1,7 @@
 """Γ and φ(x) against SciPy and mpmath, with gradients."""
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ def several(kernel: str, dim: int, count: int) -> Feasibility:
 
 def with_crashes(dim: int = 2) -> Feasibility:
     X = np.random.default_rng(0).random((9, dim))
-    return Feasibility(several("matern52", dim, 1).constraints, fit_crashes(X, X[:, 0] > 0.6, "matern52"))
+    crashed: Any = X[:, 0] > 0.6
+    return Feasibility(several("matern52", dim, 1).constraints, fit_crashes(X, crashed, "matern52"))
 
 
 @pytest.mark.parametrize(

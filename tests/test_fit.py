@@ -10,7 +10,7 @@ from scipy.special import logit
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close
-from tumble.core.fit import Gamma, LogNormal, Priors, Normal, Uniform, fit, negative_log_posterior
+from tumble.core.fit import Gamma, LogNormal, Normal, Priors, Uniform, fit, negative_log_posterior
 from tumble.core.gp import JITTER, Hyper, Outputs
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))

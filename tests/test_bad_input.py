@@ -1,0 +1,244 @@
+"""Bad input of every kind: our own exception, a message that helps, and nothing changed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+import tumble
+
+TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
+NAN, INF = float("nan"), float("inf")
+
+
+def study(**more) -> tumble.Optimizer:
+    more.setdefault("constraints", ["heat", "load"])
+    opt = tumble.Optimizer([(0.0, 1.0), (2.0, 5.0)], 9, 4, seed=0, settings=TINY, **more)
+    opt.tell(opt.ask(), 1.0, [-1.0, -1.0])  # trial 0
+    opt.skip(opt.ask())  # trial 1
+    opt.ask()  # trial 2, in flight
+    return opt
+
+
+BAD_TELLS = [
+    # what, arguments, part of the message
+    ("wrong length", ([0.5], 1.0, [-1, -1]), {}, "expected 2 values"),
+    ("too long", ([0.5, 3.0, 1.0], 1.0, [-1, -1]), {}, "expected 2 values"),
+    ("nothing at all", ([], 1.0, [-1, -1]), {}, "expected 2 values"),
+    ("NaN in x", ([NAN, 3.0], 1.0, [-1, -1]), {}, "finite"),
+    ("inf in x", ([0.5, INF], 1.0, [-1, -1]), {}, "finite"),
+    ("strings in x", (["a", "b"], 1.0, [-1, -1]), {}, "number"),
+    ("x a string", ("ab", 1.0, [-1, -1]), {}, "x0, x1"),
+    ("x None", (None, 1.0, [-1, -1]), {}, "x0, x1"),
+    ("x a number", (0.5, 1.0, [-1, -1]), {}, "x0, x1"),
+    ("out of bounds", ([0.5, 5.1], 1.0, [-1, -1]), {}, r"\[2, 5\]"),
+    ("below bounds", ([-0.1, 3.0], 1.0, [-1, -1]), {}, r"\[0, 1\]"),
+    ("unknown names", ({"a": 1.0, "b": 2.0}, 1.0, [-1, -1]), {}, "x0, x1"),
+    ("unknown number", (7, 1.0, [-1, -1]), {}, "no trial 7"),
+    ("negative number", (-1, 1.0, [-1, -1]), {}, "no trial -1"),
+    ("a truth for a number", (True, 1.0, [-1, -1]), {}, "True"),
+    ("told twice", (0, 1.0, [-1, -1]), {}, "told already"),
+    ("told after a skip", (1, 1.0, [-1, -1]), {}, "skipped already"),
+    ("nothing told", (2,), {}, "nothing was told"),
+    ("no value, nothing above 0", (2, None, [-1, None]), {}, "nothing was told"),
+    ("value and failed together", (2, 1.0), {"failed": True}, "failed trial has no value"),
+    ("NaN value", (2, NAN, [-1, -1]), {}, "failed=True"),
+    ("infinite value", (2, -INF, [-1, -1]), {}, "finite"),
+    ("a value too large", (2, 10**400, [-1, -1]), {}, "finite"),
+    ("a string value", (2, "3.2", [-1, -1]), {}, "value must be a number"),
+    ("a complex value", (2, 1j, [-1, -1]), {}, "value must be a number"),
+    ("a truth for a value", (2, True, [-1, -1]), {}, "value must be a number"),
+    ("several values", (2, [1.0, 2.0], [-1, -1]), {}, "value must be a number"),
+    ("too few constraints", (2, 1.0, [-1]), {}, "expected 2 constraints.*heat, load.*got 1"),
+    ("too many constraints", (2, 1.0, [-1, -1, -1]), {}, "got 3"),
+    ("no constraints", (2, 1.0), {}, "heat, load is missing"),
+    ("a missing constraint", (2, 1.0, [-1, None]), {}, "load is missing"),
+    ("NaN constraint", (2, 1.0, [-1, NAN]), {}, "load must be finite"),
+    ("infinite constraint", (2, 1.0, [INF, -1]), {}, "heat must be finite"),
+    ("string constraints", (2, 1.0, "ab"), {}, "list or a dict"),
+    ("a string among constraints", (2, 1.0, [-1, "cold"]), {}, "load must be a number"),
+    (
+        "an unknown constraint",
+        (2, 1.0, {"heat": -1, "weight": -1}),
+        {},
+        "unknown constraint weight.*heat, load",
+    ),
+    ("a constraint left out by name", (2, 1.0, {"heat": -1}), {}, "load is missing"),
+    ("failed not a truth", (2,), {"failed": 1}, "failed must be True or False"),
+    ("billed not a truth", (2, 1.0, [-1, -1]), {"billed": None}, "billed must be True or False"),
+    ("reason not a string", (2,), {"failed": True, "reason": 3}, "reason must be a string"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "message"), [c[1:] for c in BAD_TELLS], ids=[c[0] for c in BAD_TELLS]
+)
+def test_a_bad_tell_is_refused_and_changes_nothing(arguments, more, message):
+    opt = study()
+    before = opt.to_dict()
+    with pytest.raises(tumble.InputError, match=message) as error:
+        opt.tell(*arguments, **more)
+    assert isinstance(error.value, ValueError)
+    assert opt.to_dict() == before
+
+
+@pytest.mark.parametrize(
+    ("trial", "message"),
+    [
+        (0, "told already"),
+        (1, "skipped already"),
+        (9, "no trial 9"),
+        (-3, "no trial"),
+        ("2", "Suggestion or its number"),
+        ([0.5, 3.0], "Suggestion or its number"),
+        (None, "Suggestion or its number"),
+        (2.0, "Suggestion or its number"),
+        (True, "Suggestion or its number"),
+    ],
+)
+def test_a_bad_skip_is_refused_and_changes_nothing(trial, message):
+    opt = study()
+    before = opt.to_dict()
+    with pytest.raises(tumble.InputError, match=message):
+        opt.skip(trial)
+    assert opt.to_dict() == before
+
+
+def test_a_suggestion_of_another_optimizer_is_refused():
+    opt, other = study(), tumble.Optimizer([(0.0, 1.0), (2.0, 5.0)], seed=5, settings=TINY)
+    foreign = [other.ask() for _ in range(3)][2]
+    before = opt.to_dict()
+    with pytest.raises(tumble.InputError, match="not one of this Optimizer"):
+        opt.tell(foreign, 1.0, [-1.0, -1.0])
+    assert opt.to_dict() == before
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([], "shape"),
+        ([(0.0, 1.0, 2.0)], "shape"),
+        ([0.0, 1.0], "shape"),
+        ("ab", "pairs of numbers"),
+        ([("a", "b")], "pairs of numbers"),
+        ([(1.0, 0.0)], "dimension 0"),
+        ([(0.0, 1.0), (2.0, 2.0)], "dimension 1"),
+        ([(0.0, INF)], "dimension 0"),
+        ([(NAN, 1.0)], "dimension 0"),
+        (None, "bounds"),
+        ([(0.0,), (1.0, 2.0)], "bounds"),
+    ],
+)
+def test_bad_bounds_are_refused(bounds, message):
+    with pytest.raises(tumble.InputError, match=message):
+        tumble.Optimizer(bounds)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"trials": 0}, "trials must be a whole number of at least 1, not 0"),
+        ({"trials": -3}, "trials"),
+        ({"trials": 2.5}, "trials.*2.5"),
+        ({"trials": "9"}, "trials"),
+        ({"trials": None}, "trials"),
+        ({"trials": True}, "trials"),
+        ({"failures": -1}, "failures must be a whole number of at least 0"),
+        ({"failures": 1.0}, "failures"),
+        ({"failures": 101}, r"failures \(101\) cannot exceed trials \(100\); leave failures out"),
+        ({"constraints": -1}, "count of at least 0 or a list of names"),
+        ({"constraints": 1.5}, "constraints"),
+        ({"constraints": "heat"}, "constraints"),
+        ({"constraints": ["a", "a"]}, "distinct names"),
+        ({"constraints": ["a", 3]}, "distinct names"),
+        ({"constraints": [""]}, "distinct names"),
+        ({"constraints": ["crash"]}, "cannot be called 'crash'"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"seed": "a"}, "seed"),
+        ({"method": "genetic"}, "method must be one of xs, xsf"),
+        ({"method": 3}, "method"),
+        ({"method": ["xs"]}, "method"),
+        ({"method": "xs", "constraints": 1}, "'xs' takes no constraints; choose one of xsf"),
+        ({"method": "ei", "constraints": 1}, "takes no constraints"),
+        ({"settings": "fast"}, '"default", "paper" or a tumble.Settings, not \'fast\''),
+        ({"settings": None}, "settings"),
+        ({"settings": {}}, "settings"),
+        ({"on_exhausted": "explode"}, '"safe" or "stop", not \'explode\''),
+        ({"on_exhausted": None}, "on_exhausted"),
+    ],
+)
+def test_bad_arguments_are_refused(more, message):
+    with pytest.raises(tumble.InputError, match=message):
+        tumble.Optimizer([(0.0, 1.0)], **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"rho_safe": 1.0}, "rho_safe must be a float between 0 and 1"),
+        ({"rho_b": 0}, "rho_b"),
+        ({"rho_0": NAN}, "rho_0"),
+        ({"rho_0": 0.995}, "rho_risk <= rho_0 <= rho_safe"),
+        ({"delta": 0.0}, "delta"),
+        ({"delta": "a"}, "delta"),
+        ({"kernel": "rbf"}, "matern52"),
+        ({"kernel": ["se"]}, "kernel"),
+        ({"minima": "weibull"}, "joint, frechet, gumbel"),
+        ({"restarts": 0}, "restarts"),
+        ({"restarts": True}, "restarts"),
+        ({"grid": 2.0}, "grid"),
+        ({"n_minima": -1}, "n_minima"),
+        ({"objective": 3}, "objective"),
+    ],
+)
+def test_bad_settings_are_refused(more, message):
+    with pytest.raises(tumble.InputError, match=message):
+        tumble.Settings(**more)
+
+
+def test_a_noise_of_zero_is_refused():
+    with pytest.raises(tumble.InputError, match="noise must be above 0"):
+        tumble.Settings(objective=replace(TINY.objective, noise=0.0))
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 12)
+    | st.floats()
+    | st.text(max_size=3)
+    | st.complex_numbers()
+    | st.builds(object)
+    | st.just(10**400),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["heat", "load", "x0", "x1", "?"]), inner, max_size=3)
+        | st.builds(lambda v: np.array(v, dtype=object), st.lists(inner, max_size=3))
+    ),
+    max_leaves=4,
+)
+
+
+@given(
+    anything, anything, anything, anything | st.just(False), anything | st.just(""), anything | st.just(True)
+)
+@effort(max_examples=100)
+def test_whatever_is_told_is_either_recorded_or_refused_with_nothing_changed(
+    trial, value, constraints, failed, reason, billed
+):
+    opt = STUDY
+    before = opt.to_dict()
+    try:
+        opt.tell(trial, value, constraints, failed=failed, reason=reason, billed=billed)
+    except tumble.InputError:
+        assert opt.to_dict() == before
+    else:
+        assert opt.to_dict() != before
+        opt.__dict__.update(tumble.Optimizer.from_dict(before).__dict__)
+
+
+STUDY = study()

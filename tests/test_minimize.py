@@ -1,0 +1,229 @@
+"""`tumble.minimize`: what fun may return and raise, x0, callbacks, progress, budgets."""
+
+import numpy as np
+import pytest
+
+import tumble
+
+TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
+BOX = [(-5.0, 5.0), (0.0, 10.0)]
+
+
+def bowl(x) -> float:
+    return float((x[0] - 1.0) ** 2 + 0.1 * (x[1] - 3.0) ** 2)
+
+
+def run(fun, trials=6, **more):
+    more.setdefault("seed", 0)
+    more.setdefault("settings", TINY)
+    return tumble.minimize(fun, BOX, trials, **more)
+
+
+def test_a_plain_function_is_minimised():
+    res = run(bowl, 20)
+    assert res.success
+    assert res.fun == bowl(res.x) < 0.5
+    assert (res.n_trials, res.n_failures, len(res.trials)) == (20, 0, 20)
+    assert res.message == "all trials are used"
+    assert len(res.constraints) == 0
+    assert res.recommended.reached
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        lambda v, g: (v, g),
+        lambda v, g: tumble.Outcome(v, g),
+        lambda v, g: (np.float32(v), np.array(g)),
+        lambda v, g: (v, {"a": g[0], "b": g[1]}),
+    ],
+)
+def test_constraints_may_come_in_any_shape_and_are_counted_by_the_first_trial(returned):
+    res = run(lambda x: returned(bowl(x), [x[0], -1.0]), 8)
+    assert all(len(t.constraints) == 2 for t in res.trials)
+    assert res.n_failures == sum(t.x[0] > 0.0 for t in res.trials)
+    if res.success:
+        assert res.constraints[0] <= 0.0
+
+
+def test_a_failure_is_a_crash_with_its_reason():
+    def fun(x):
+        if x[0] > 0.0:
+            raise tumble.Failure("bit broke")
+        return bowl(x)
+
+    res = run(fun, 8, failures=8)
+    crashed = [t for t in res.trials if t.crashed]
+    assert crashed
+    assert {t.reason for t in crashed} == {"bit broke"}
+    assert res.n_failures == len(crashed)
+    assert all(t.value is None for t in crashed)
+
+
+def test_a_failure_may_carry_what_was_measured():
+    def fun(x):
+        raise tumble.Failure("stopped", constraints=[2.0, None, float("nan")])
+
+    res = run(fun, 2)
+    assert res.trials[0].constraints == (2.0, None, None)
+    assert not res.success
+    assert res.message.endswith("nothing safe was seen")
+    assert (res.x, res.fun, res.constraints) == (None, None, None)
+    assert not res.recommended.reached
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason", "kept"),
+    [
+        (float("nan"), "returned nan", ()),
+        (np.inf, "returned inf", ()),
+        (np.float32("nan"), "returned nan", ()),
+        (np.array([np.nan]), "returned nan", ()),
+        ((np.nan, [1.0, -2.0]), "returned nan", (1.0, -2.0)),
+        ((1.0, [-np.inf, -2.0]), "returned -inf", (None, -2.0)),
+        ((np.nan, {"a": -1.0, "b": np.nan}), "returned nan", (-1.0, None)),
+        (tumble.Outcome(np.nan, [3.0]), "returned nan", (3.0,)),
+    ],
+)
+def test_a_value_that_is_not_finite_is_a_crash(returned, reason, kept):
+    trial = run(lambda x: returned, 1).trials[0]
+    assert trial.crashed
+    assert trial.reason == reason
+    assert trial.constraints == kept
+
+
+def test_a_violation_without_a_value_is_not_a_crash():
+    res = run(lambda x: tumble.Outcome(None, [1.0]), 2)
+    assert not any(t.crashed for t in res.trials)
+    assert res.n_failures == 2
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Interrupted("power cut"),
+        StopIteration(),
+        tumble.TrialsExhausted("theirs"),
+        tumble.BudgetExhausted("theirs"),
+        KeyboardInterrupt(),
+        tumble.InputError("theirs"),
+    ],
+)
+def test_any_other_exception_propagates_with_the_result_so_far(error):
+    def fun(x):
+        if len(seen) == 2:
+            raise error
+        seen.append(x)
+        return bowl(x)
+
+    seen: list = []
+    with pytest.raises(type(error)) as raised:
+        run(fun, 6)
+    assert raised.value is error
+    result = error.result
+    assert (result.n_trials, len(result.trials), result.trials[-1].status) == (2, 3, "skipped")
+    assert "interrupted by" in result.message
+
+
+@pytest.mark.parametrize("x0", [[1.0, 3.0], [[1.0, 3.0]], np.array([[1.0, 3.0], [2.0, 4.0]])])
+def test_initial_points_are_tried_first_and_billed(x0):
+    points = np.atleast_2d(x0)
+    res = run(bowl, 4, x0=x0)
+    for trial, point in zip(res.trials, points, strict=False):
+        np.testing.assert_allclose(trial.x, point)
+        assert trial.billed
+    assert res.n_trials == 4
+
+
+def test_initial_points_obey_a_hard_budget():
+    def fun(x):
+        seen.append(x)
+        raise tumble.Failure("broke")
+
+    seen: list = []
+    res = run(fun, 6, failures=1, x0=[[1.0, 3.0], [2.0, 4.0], [3.0, 5.0]], on_exhausted="stop")
+    assert len(seen) == 1
+    assert res.n_failures == 1
+    assert res.message.startswith("the budget of failures is spent")
+    seen.clear()
+    run(fun, 6, failures=0, x0=[[1.0, 3.0]], on_exhausted="stop")
+    assert not seen
+
+
+def test_a_hard_budget_is_never_exceeded():
+    res = run(lambda x: (bowl(x), [1.0]), 12, failures=3, on_exhausted="stop")
+    assert (res.n_trials, res.n_failures) == (3, 3)
+    assert "budget" in res.message
+
+
+def test_a_soft_budget_uses_every_trial():
+    res = run(lambda x: (bowl(x), [1.0]), 6, failures=2)
+    assert res.n_trials == 6
+
+
+def test_the_callback_sees_every_trial_and_may_stop():
+    seen = []
+
+    def callback(result):
+        seen.append(result.n_trials)
+        assert result.recommended is None
+        if len(seen) == 3:
+            raise StopIteration
+
+    res = run(bowl, 10, callback=callback)
+    assert seen == [1, 2, 3]
+    assert res.n_trials == 3
+    assert res.message == "stopped by the callback"
+
+
+def test_progress_is_silent_unless_asked_for(capsys):
+    run(bowl, 3)
+    assert capsys.readouterr() == ("", "")
+    run(lambda x: (bowl(x), [x[0]]), 3, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "3/3" in err
+    assert "failures" in err
+    assert err.endswith("\n")
+
+
+def test_one_seed_gives_one_result():
+    a, b = (run(lambda x: (bowl(x), [x[0]]), 6, seed=4) for _ in range(2))
+    np.testing.assert_array_equal([t.x for t in a.trials], [t.x for t in b.trials])
+
+
+def test_the_function_may_change_its_argument():
+    def fun(x):
+        value = bowl(x)
+        x[:] = 99.0
+        return value
+
+    res = run(fun, 4, x0=[1.0, 3.0])
+    np.testing.assert_allclose(res.trials[0].x, [1.0, 3.0])
+    assert all(abs(t.x[0]) <= 5.0 for t in res.trials)
+
+
+@pytest.mark.parametrize(
+    ("fun", "more", "message"),
+    [
+        (3, {}, "fun must be callable"),
+        (bowl, {"x0": [1.0]}, "expected 2 values"),
+        (bowl, {"x0": [[1.0, 3.0]] * 7}, "7 points but there are only 6 trials"),
+        (bowl, {"x0": [1.0, 300.0]}, "x1"),
+        (bowl, {"x0": [np.nan, 3.0]}, "x0"),
+        (bowl, {"x0": ["a", "b"]}, "x0"),
+        (bowl, {"x0": [[1.0, 3.0], [1.0]]}, "x0|expected"),
+        (lambda x: "fast", {}, "value must be a number"),
+        (lambda x: (1.0, 2.0, 3.0), {}, "not 3 values"),
+        (lambda x: None, {}, "nothing was told"),
+        (lambda x: (1.0, [1.0]), {"method": "xs"}, "takes no constraints"),
+        (bowl, {"method": "genetic"}, "method must be one of"),
+    ],
+)
+def test_bad_input_says_what_was_expected(fun, more, message):
+    with pytest.raises(tumble.InputError, match=message):
+        run(fun, **more)

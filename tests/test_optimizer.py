@@ -1,0 +1,473 @@
+"""Ask and tell: counting, pending trials, budgets that hold under every order of calls, explanations."""
+
+from collections.abc import Callable
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import tumble
+from tumble.space import Categorical, Float, Int, Space
+
+TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
+BOX = [(-5.0, 5.0), (0.0, 10.0)]
+
+
+def optimizer(trials=20, failures=None, **more) -> tumble.Optimizer:
+    more.setdefault("seed", 0)
+    more.setdefault("settings", TINY)
+    return tumble.Optimizer(BOX, trials, failures, **more)
+
+
+def bowl(x) -> float:
+    return float((x[0] - 1.0) ** 2 + 0.1 * (x[1] - 3.0) ** 2)
+
+
+# -- counting ---------------------------------------------------------------------------------------------
+
+
+def test_a_trial_in_flight_counts_and_a_told_one_keeps_counting():
+    opt = optimizer(5, 2, constraints=1)
+    assert (opt.trials_left, opt.failures_left) == (5, 2)
+    s = opt.ask()
+    assert (opt.trials_left, s.trials_left, s.failures_left) == (4, 4, 2)
+    opt.tell(s, 1.0, [1.0])
+    assert (opt.trials_left, opt.failures_left) == (4, 1)
+
+
+def test_a_skipped_trial_charges_and_teaches_nothing():
+    opt = optimizer(5, 2)
+    s = opt.ask()
+    opt.skip(s)
+    assert (opt.trials_left, opt.failures_left, opt.best, opt.recommend()) == (5, 2, None, None)
+    assert opt.trials[0].status == "skipped"
+    assert opt.ask().number == 1
+
+
+def test_a_point_of_one_s_own_counts_as_a_trial():
+    opt = optimizer(5, 2)
+    opt.tell([1.0, 3.0], failed=True, reason="bit broke")
+    assert (opt.trials_left, opt.failures_left) == (4, 1)
+    assert opt.trials[0].reason == "bit broke"
+    np.testing.assert_allclose(opt.trials[0].x, [1.0, 3.0])
+
+
+def test_old_data_charge_neither_trials_nor_failures_but_teach():
+    opt = optimizer(3, 1, constraints=1)
+    for j in range(6):
+        opt.tell([j - 3.0, 5.0], 1.0 * j, [1.0 if j % 2 else -1.0], billed=False)
+    assert (opt.trials_left, opt.failures_left) == (3, 1)
+    assert opt.best is not None
+    assert opt.best.value == 0.0
+    assert opt.ask().mode != "start"
+
+
+def test_a_budget_left_out_is_as_many_failures_as_trials():
+    opt = optimizer(4, constraints=1)
+    assert opt.failures_left == 4
+    opt.tell(opt.ask(), 1.0, [2.0])
+    assert opt.failures_left == 3
+
+
+def test_failures_left_never_fall_below_zero():
+    opt = optimizer(6, 1, constraints=1)
+    for _ in range(3):
+        opt.tell(opt.ask(), 1.0, [1.0])
+    assert opt.failures_left == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "constraints", "failed", "counts", "safe"),
+    [
+        (1.0, [-1.0, 0.0], False, False, True),  # equality is safe
+        (1.0, [-1.0, 1e-12], False, True, False),
+        (None, [None, 3.0], False, True, False),  # an emergency stop: a violation without a value
+        (None, [-1.0, None], True, True, False),  # a crash with a measurement
+        (None, None, True, True, False),
+    ],
+)
+def test_what_fails_and_what_is_safe(value, constraints, failed, counts, safe):
+    opt = optimizer(5, 3, constraints=2)
+    told = opt.tell(opt.ask(), value, constraints, failed=failed)
+    assert (told.failed, told.safe) == (counts, safe)
+    assert opt.failures_left == 3 - counts
+    assert (opt.best is not None) == safe
+    assert told.crashed == failed
+
+
+def test_the_best_is_the_lowest_safe_value_whoever_proposed_it():
+    opt = optimizer(10, 5, constraints=["load"])
+    opt.tell([0.0, 0.0], 5.0, {"load": -1.0})
+    opt.tell([1.0, 1.0], 1.0, {"load": 0.5})
+    opt.tell([2.0, 2.0], 3.0, {"load": -0.1}, billed=False)
+    opt.tell([3.0, 3.0], 3.0, {"load": -0.2})
+    best = opt.best
+    assert best is not None
+    assert (best.number, best.value, best.constraints) == (2, 3.0, (-0.1,))
+    np.testing.assert_allclose(best.x, [2.0, 2.0])
+
+
+def test_no_trial_left_raises_until_one_is_skipped():
+    opt = optimizer(2)
+    a, _ = opt.ask(), opt.ask()
+    with pytest.raises(tumble.TrialsExhausted, match=r"2 trials are used \(2 in flight\)"):
+        opt.ask()
+    with pytest.raises(tumble.TrialsExhausted, match="billed=False"):
+        opt.tell([0.0, 0.0], 1.0)
+    opt.tell([0.0, 0.0], 1.0, billed=False)
+    opt.skip(a)
+    assert opt.ask().number == 3
+
+
+# -- the hard cap -----------------------------------------------------------------------------------------
+
+
+def test_stop_reserves_a_failure_for_every_trial_in_flight():
+    opt = optimizer(10, 2, on_exhausted="stop")
+    a, b = opt.ask(), opt.ask()
+    with pytest.raises(tumble.BudgetReserved, match="tell or skip one of those first"):
+        opt.ask()
+    opt.tell(a, 1.0)
+    c = opt.ask()
+    opt.tell(b, failed=True)
+    with pytest.raises(tumble.BudgetReserved, match="1 of 2 failures"):
+        opt.ask()
+    opt.tell(c, failed=True)
+    with pytest.raises(tumble.BudgetExhausted, match="2 of 2 failures are spent") as error:
+        opt.ask()
+    assert not isinstance(error.value, tumble.BudgetReserved)
+    assert opt.recommend() is not None
+
+
+def test_a_budget_of_zero_is_allowed():
+    assert optimizer(5, 0).ask().mode == "start"
+    with pytest.raises(tumble.BudgetExhausted):
+        optimizer(5, 0, on_exhausted="stop").ask()
+
+
+class HardCap(RuleBasedStateMachine):
+    """Asks, tells and skips in any order, with the worst outcomes: failures never exceed B under "stop"."""
+
+    outcomes: st.SearchStrategy = st.sampled_from(["crash", "violation", "emergency", "safe"])
+
+    @initialize(trials=st.integers(1, 12), share=st.floats(0.0, 1.0), count=st.integers(0, 2))
+    def begin(self, trials, share, count):
+        self.B = round(share * trials)
+        self.T, self.G = trials, count
+        self.opt = tumble.Optimizer(BOX, trials, self.B, count, seed=1, settings=TINY, on_exhausted="stop")
+        self.flying: list[tumble.Suggestion] = []
+
+    @rule()
+    def ask(self):
+        failures = sum(t.failed for t in self.opt.trials)
+        told = sum(t.status == "told" for t in self.opt.trials)
+        if told + len(self.flying) >= self.T:
+            expected: type[Exception] | None = tumble.TrialsExhausted
+        elif failures >= self.B:
+            expected = tumble.BudgetExhausted
+        elif failures + len(self.flying) >= self.B:
+            expected = tumble.BudgetReserved
+        else:
+            expected = None
+        if expected is None:
+            self.flying.append(self.opt.ask())
+        else:
+            before = self.opt.to_dict()
+            with pytest.raises(expected) as error:
+                self.opt.ask()
+            assert type(error.value) is expected
+            assert self.opt.to_dict() == before
+
+    @precondition(lambda self: self.flying)
+    @rule(data=st.data(), outcome=outcomes)
+    def tell(self, data, outcome):
+        s = self.flying.pop(data.draw(st.integers(0, len(self.flying) - 1)))
+        G = self.G
+        if outcome == "crash" or (G == 0 and outcome != "safe"):
+            self.opt.tell(s, failed=True)
+        elif outcome == "safe":
+            self.opt.tell(s.number, bowl(s.x), [-1.0] * G)
+        else:
+            value = bowl(s.x) if outcome == "violation" else None
+            self.opt.tell(s, value, [2.0] * G)
+
+    @precondition(lambda self: self.flying)
+    @rule(data=st.data())
+    def skip(self, data):
+        self.opt.skip(self.flying.pop(data.draw(st.integers(0, len(self.flying) - 1))))
+
+    @rule()
+    def save_and_restore(self):
+        self.opt = tumble.Optimizer.from_dict(self.opt.to_dict())
+
+    @invariant()
+    def failures_and_trials_in_flight_stay_within_the_budget(self):
+        if not hasattr(self, "opt"):
+            return
+        failures = sum(t.failed for t in self.opt.trials)
+        assert failures + len(self.flying) <= max(self.B, 0)
+        assert self.opt.failures_left == self.B - failures
+        told = sum(t.status == "told" for t in self.opt.trials)
+        assert self.opt.trials_left == self.T - told - len(self.flying) >= 0
+        assert sorted(t.number for t in self.opt.trials if t.pending) == sorted(s.number for s in self.flying)
+
+
+TestHardCap = HardCap.TestCase
+TestHardCap.settings = effort(
+    max_examples=25, stateful_step_count=20, suppress_health_check=[HealthCheck.too_slow], deadline=None
+)
+
+
+@pytest.mark.parametrize("pattern", ["all fail", "none fails", "alternating", "crashes only", "first safe"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_stop_holds_for_every_pattern_of_outcomes(pattern, workers):
+    opt = optimizer(12, 4, constraints=1, on_exhausted="stop", seed=3)
+    flying: list[tumble.Suggestion] = []
+    k = 0
+    while True:
+        try:
+            while len(flying) < workers:
+                flying.append(opt.ask())
+        except (tumble.BudgetExhausted, tumble.TrialsExhausted):
+            if not flying:
+                break
+        s, k = flying.pop(0), k + 1
+        fails = {"all fail": True, "none fails": False, "alternating": k % 2 == 0, "crashes only": True,
+                 "first safe": k > 1}[pattern]  # fmt: skip
+        if pattern == "crashes only":
+            opt.tell(s, failed=True)
+        else:
+            opt.tell(s, bowl(s.x), [1.0 if fails else -1.0])
+        assert sum(t.failed for t in opt.trials) + len(flying) <= 4
+    assert sum(t.failed for t in opt.trials) == (0 if pattern == "none fails" else 4)
+
+
+def test_safe_never_has_more_risk_in_flight_than_failures_left():
+    """With something safe known: at most failures_left trials in flight have P(safe) < rho_safe."""
+    for seed in range(3):
+        opt = optimizer(20, 2, constraints=1, seed=seed)
+        for x in ([-4.0, 1.0], [-3.0, 5.0], [-2.0, 8.0], [-4.5, 4.0]):
+            opt.tell(x, bowl(x), [x[0]], billed=False)
+        for _ in range(6):
+            opt.ask()
+        risky = [t for t in opt.trials if t.pending and t.suggestion and t.suggestion.p_safe < 0.99]
+        assert len(risky) <= opt.failures_left
+
+
+# -- asking -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"failures": 3}, {"failures": 3, "constraints": 1}])
+def test_asking_again_gives_another_suggestion_before_and_after_data(kwargs):
+    opt = optimizer(**kwargs)
+    first = [opt.ask() for _ in range(3)]
+    for s in first:
+        opt.tell(s, float(np.sin(3.0 * s.x[0]) + s.x[1]), [-1.0] if "constraints" in kwargs else None)
+    second = [opt.ask() for _ in range(3)]
+    for group in (first, second):
+        points = np.array([s.x for s in group])
+        gaps = np.abs(points[:, None, :] - points).max(axis=2) + 1e9 * np.eye(3)
+        assert gaps.min() > 1e-5
+
+
+def test_every_order_of_tells_gives_the_same_next_suggestion():
+    """What is known counts, not when it became known."""
+    suggestions = []
+    for order in permutations(range(3)):
+        opt = optimizer(10, 4, constraints=1)
+        flying = [opt.ask() for _ in range(3)]
+        for j in order:
+            x = flying[j].x
+            opt.tell(flying[j], bowl(x), [x[0]])
+        suggestions.append(opt.ask())
+    for s in suggestions[1:]:
+        np.testing.assert_array_equal(s.x, suggestions[0].x)
+        assert (s.mode, s.rho, s.p_safe) == (suggestions[0].mode, suggestions[0].rho, suggestions[0].p_safe)
+
+
+def test_one_seed_gives_one_trajectory_and_another_seed_another():
+    def run(seed):
+        opt = optimizer(7, 3, constraints=1, seed=seed)
+        for _ in range(7):
+            s = opt.ask()
+            opt.tell(s, bowl(s.x), [s.x[0] - 2.0])
+        return np.array([t.x for t in opt.trials])
+
+    np.testing.assert_array_equal(run(5), run(5))
+    assert (run(5) != run(6)).any()
+
+
+def test_suggestions_lie_in_the_box_in_the_user_s_units():
+    opt = optimizer(8)
+    for _ in range(8):
+        s = opt.ask()
+        assert (s.x >= [-5.0, 0.0]).all()
+        assert (s.x <= [5.0, 10.0]).all()
+        opt.tell(s, bowl(s.x))
+
+
+def test_the_search_finds_the_bottom_of_a_bowl():
+    opt = optimizer(25)
+    for _ in range(25):
+        s = opt.ask()
+        opt.tell(s, bowl(s.x))
+    assert opt.best is not None
+    assert opt.best.value < 0.3
+    recommended = opt.recommend()
+    assert recommended is not None
+    assert recommended.reached
+    assert bowl(recommended.x) < 0.3
+    assert recommended.p_safe == 1.0
+
+
+def test_a_constrained_search_finds_the_best_of_what_is_safe():
+    """x0 <= 0 is safe, the free minimum at x0 = 1 is not; the best safe value is 1."""
+    opt = optimizer(30, 8, constraints=1)
+    for _ in range(30):
+        s = opt.ask()
+        opt.tell(s, bowl(s.x), [s.x[0]])
+    assert opt.best is not None
+    assert 1.0 <= opt.best.value < 2.0
+    recommended = opt.recommend()
+    assert recommended is not None
+    assert recommended.p_safe >= 0.99
+    assert recommended.x[0] <= 0.0
+    assert sum(t.failed for t in opt.trials) <= 10
+
+
+def run_with_crashes(seed: int, crashes: Callable, trials: int, failures: int | None) -> tumble.Optimizer:
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials, failures, seed=seed, settings=TINY)
+    while opt.trials_left:
+        s = opt.ask()
+        if crashes(s.x):
+            opt.tell(s, failed=True, reason="fell over")
+        else:
+            opt.tell(s, float((s.x[0] - 0.8) ** 2 + (s.x[1] - 0.5) ** 2))
+    return opt
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_crashes_teach_even_where_no_budget_was_given(seed):
+    """The minimum lies where trials crash; a search that learns nothing would go on crashing there."""
+    opt = run_with_crashes(seed, lambda x: np.hypot(x[0] - 0.8, x[1] - 0.5) < 0.2, 18, None)
+    assert sum(t.crashed for t in opt.trials[-9:]) < 8
+
+
+def test_a_crash_appears_by_name_in_the_explanation():
+    opt = optimizer(10, 3, constraints=["heat"])
+    opt.tell([0.0, 0.0], 1.0, [-1.0])
+    opt.tell([4.0, 9.0], failed=True, reason="seized")
+    s = opt.ask()
+    assert set(s.p_each) == {"heat", "crash"}
+    assert s.p_safe == pytest.approx(s.p_each["heat"] * s.p_each["crash"])
+
+
+# -- explaining -------------------------------------------------------------------------------------------
+
+
+def test_every_suggestion_explains_itself():
+    opt = optimizer(12, 2, constraints=1)
+    seen = {}
+    for k in range(12):
+        s = opt.ask()
+        seen[s.mode] = str(s)
+        assert str(s).startswith(f"Trial {s.number}: ")
+        assert str(s).endswith(".")
+        opt.tell(s, bowl(s.x), [1.0 if k in (1, 5) else -1.0])
+    assert "seeded point" in seen["start"]
+    if "risky" in seen:
+        assert "P(safe) = " in seen["risky"]
+    if "safe" in seen:
+        assert "must reach" in seen["safe"]
+    opt = optimizer(12)
+    opt.tell(opt.ask(), 1.0)
+    s = opt.ask()
+    assert s.mode == "free"
+    assert "predicted" in str(s)
+
+
+def test_the_safest_point_is_called_so():
+    opt = optimizer(12, 1, constraints=1)
+    opt.tell(opt.ask(), 1.0, [3.0])
+    s = opt.ask()
+    assert s.mode == "safest"
+    assert "nothing reaches P(safe)" in str(s)
+    assert "0 failures and 10 trials left" in str(s)
+
+
+def test_reliability_counts_the_claims_that_held():
+    opt = optimizer(12, 12, constraints=1)
+    for k in range(8):
+        s = opt.ask()
+        opt.tell(s, bowl(s.x), [-1.0 if k < 6 else 1.0])
+    claims = [t for t in opt.trials if t.suggestion and t.suggestion.p_safe >= 0.99]
+    found = opt.reliability
+    assert (found.level, found.claimed) == (0.99, len(claims))
+    assert found.held == sum(not t.failed for t in claims)
+
+
+# -- spaces -----------------------------------------------------------------------------------------------
+
+
+def mixed() -> Space:
+    return Space(
+        {"rate": Float(1e-4, 1.0, log=True), "teeth": Int(3, 6), "oil": Categorical(("a", "b", "c"))}
+    )
+
+
+def test_a_space_gives_and_takes_values_by_name():
+    opt = tumble.Optimizer(mixed(), 8, 3, seed=0, settings=TINY)
+    for _ in range(6):
+        s = opt.ask()
+        assert set(s.x) == {"rate", "teeth", "oil"}
+        assert s.x["teeth"] in (3, 4, 5, 6)
+        assert s.x["oil"] in ("a", "b", "c")
+        opt.tell(s, s.x["teeth"] + s.x["rate"] + (s.x["oil"] != "b"))
+    opt.tell({"rate": 0.1, "teeth": 3, "oil": "b"}, -1.0)
+    assert opt.best is not None
+    assert opt.best.x == {"rate": pytest.approx(0.1), "teeth": 3, "oil": "b"}
+    recommended = opt.recommend()
+    assert recommended is not None
+    assert recommended.x["oil"] in ("a", "b", "c")
+
+
+def test_a_small_space_is_not_asked_twice_for_one_setting_before_it_is_used_up():
+    opt = tumble.Optimizer(Space({"n": Int(0, 4)}), 20, seed=0, settings=TINY)
+    flying = [opt.ask() for _ in range(5)]
+    assert {s.x["n"] for s in flying} == {0, 1, 2, 3, 4}
+    for s in flying:
+        opt.tell(s, float(s.x["n"]))
+    assert opt.ask().x["n"] in range(5)  # all were tried: again one of them
+
+
+def test_constraints_may_be_told_by_name_and_are_kept_in_order():
+    opt = optimizer(5, 3, constraints=["heat", "load"])
+    told = opt.tell(opt.ask(), 1.0, {"load": 2.0, "heat": -1.0})
+    assert told.constraints == (-1.0, 2.0)
+    assert opt.constraint_names == ("heat", "load")
+
+
+def test_a_count_left_open_is_learned_from_the_first_trial_that_returns():
+    opt = optimizer(9, 3, constraints=None)
+    opt.tell(opt.ask(), failed=True)
+    opt.tell(opt.ask(), 1.0, {"heat": -1.0})
+    assert opt.constraint_names == ("heat",)
+    assert opt.ask().p_each.keys() == {"heat", "crash"}
+    plain = optimizer(9, 3, constraints=None)
+    plain.tell(plain.ask(), 1.0)
+    with pytest.raises(tumble.InputError, match="expected 0 constraints"):
+        plain.tell(plain.ask(), 1.0, [2.0])
+
+
+def test_without_a_seed_two_studies_differ():
+    a, b = (tumble.Optimizer(BOX, seed=None, settings=TINY).ask() for _ in range(2))
+    assert (a.x != b.x).any()
+
+
+def test_a_generator_may_seed():
+    a, b = (tumble.Optimizer(BOX, seed=np.random.default_rng(3), settings=TINY).ask() for _ in range(2))
+    np.testing.assert_array_equal(a.x, b.x)

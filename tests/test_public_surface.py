@@ -1,0 +1,158 @@
+"""What other programs may rely on, pinned; and how little `import tumble` loads."""
+
+import inspect
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import tumble
+
+NAMES = [
+    "Best",
+    "BudgetExhausted",
+    "BudgetReserved",
+    "Failure",
+    "InputError",
+    "Optimizer",
+    "Outcome",
+    "Recommended",
+    "Settings",
+    "Suggestion",
+    "Trial",
+    "TrialsExhausted",
+    "TumbleError",
+    "TumbleSampler",
+    "minimize",
+]
+
+
+def test_the_public_names_are_these():
+    assert sorted(tumble.__all__) == NAMES
+    for name in NAMES:
+        assert getattr(tumble, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'maximise'"):
+        tumble.maximise  # noqa: B018
+
+
+def parameters(fun) -> list[str]:
+    return [p for p in inspect.signature(fun).parameters if p != "self"]
+
+
+def defaults(fun) -> dict:
+    return {n: p.default for n, p in inspect.signature(fun).parameters.items() if p.default is not p.empty}
+
+
+def test_the_front_doors_have_the_signatures_that_were_promised():
+    assert parameters(tumble.minimize) == [
+        "fun",
+        "bounds",
+        "trials",
+        "failures",
+        "x0",
+        "seed",
+        "method",
+        "settings",
+        "on_exhausted",
+        "progress",
+        "callback",
+    ]
+    assert parameters(tumble.Optimizer) == [
+        "bounds",
+        "trials",
+        "failures",
+        "constraints",
+        "seed",
+        "method",
+        "settings",
+        "on_exhausted",
+    ]
+    assert parameters(tumble.Optimizer.tell)[:3] == ["trial", "value", "constraints"]
+    assert {"failed", "reason", "billed"} <= set(parameters(tumble.Optimizer.tell))
+    for fun in (tumble.minimize, tumble.Optimizer):
+        found = defaults(fun)
+        assert (found["trials"], found["failures"], found["seed"], found["method"]) == (100, None, None, None)
+        assert (found["settings"], found["on_exhausted"]) == ("default", "safe")
+    assert defaults(tumble.Optimizer)["constraints"] == 0
+    assert defaults(tumble.minimize)["progress"] is False
+
+
+def test_results_carry_the_fields_that_were_promised():
+    fields = {
+        c: set(c.__dataclass_fields__)
+        for c in (tumble.Suggestion, tumble.Best, tumble.Recommended, tumble.Outcome)
+    }
+    assert fields[tumble.Suggestion] >= {
+        "number",
+        "x",
+        "mode",
+        "rho",
+        "p_safe",
+        "mean",
+        "std",
+        "failures_left",
+        "trials_left",
+    }
+    assert fields[tumble.Best] == {"number", "x", "value", "constraints"}
+    assert fields[tumble.Recommended] == {"x", "mean", "std", "p_safe", "reached"}
+    assert fields[tumble.Outcome] == {"value", "constraints"}
+    for name in (
+        "rho_safe",
+        "rho_risk",
+        "rho_0",
+        "rho_b",
+        "delta",
+        "kernel",
+        "minima",
+        "n_minima",
+        "restarts",
+    ):
+        assert name in tumble.Settings.__dataclass_fields__
+    for name in (
+        "ask",
+        "tell",
+        "skip",
+        "best",
+        "recommend",
+        "failures_left",
+        "trials_left",
+        "trials",
+        "to_dict",
+        "from_dict",
+    ):
+        assert hasattr(tumble.Optimizer, name)
+
+
+def test_what_is_handed_out_is_frozen():
+    opt = tumble.Optimizer([(0.0, 1.0)], seed=0)
+    s = opt.ask()
+    for thing, name in ((s, "number"), (opt.trials[0], "value"), (opt.settings, "rho_safe")):
+        with pytest.raises(AttributeError):
+            setattr(thing, name, 0)
+
+
+def test_the_paper_s_settings_are_the_paper_s():
+    paper = tumble.Settings.paper()
+    assert (paper.rho_safe, paper.rho_risk, paper.delta, paper.kernel) == (0.99, 0.01, None, "se")
+    assert (paper.minima, paper.n_minima, paper.grid, paper.restarts) == ("frechet", 20, 1000, 10)
+    assert (paper.objective.noise, paper.standardize, paper.calibrate) == (0.01, False, False)
+
+
+def test_importing_tumble_loads_nothing_heavy():
+    code = (
+        "import sys, tumble;"
+        "heavy = 'torch', 'optuna', 'matplotlib', 'scipy.stats', 'pandas', 'typer', 'plotly', 'pydantic';"
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_the_version_is_the_package_s():
+    assert tumble.__version__ == version("tumble")

@@ -47,7 +47,7 @@ def test_the_stated_optimum_is_safe_inside_the_bounds_and_has_the_stated_value(n
 @pytest.mark.parametrize("name", NAMES)
 def test_no_random_safe_point_is_better_than_the_stated_optimum(name):
     problem = problems.get(name)
-    outcomes = [problem.evaluate(x) for x in uniform(problem, 4000)]
+    outcomes = [problem.evaluate(x) for x in uniform(problem, 2000)]
     best = min((o.value for o in outcomes if o.safe), default=np.inf)
     assert best >= problem.f_min - RTOL * abs(problem.f_min)
 
@@ -68,7 +68,7 @@ def test_no_local_search_from_many_starts_is_better_than_the_stated_optimum(name
         return float(problem.objective(low + width * u) / scale)
 
     scale = np.std([problem.objective(x) for x in uniform(problem, 100)])
-    starts = [*np.random.default_rng(1).random((25, problem.dimension)), (optimum(problem) - low) / width]
+    starts = [*np.random.default_rng(1).random((15, problem.dimension)), (optimum(problem) - low) / width]
     best = np.inf
     for start in starts:
         found = minimize(
@@ -87,7 +87,7 @@ def test_no_local_search_from_many_starts_is_better_than_the_stated_optimum(name
 @pytest.mark.parametrize("name", [n for n in NAMES if problems.get(n).dimension == 2])
 def test_a_dense_grid_finds_nothing_better_in_two_dimensions(name):
     problem = problems.get(name)
-    axes = [np.linspace(low, high, 201) for low, high in problem.bounds]
+    axes = [np.linspace(low, high, 121) for low, high in problem.bounds]
     outcomes = [problem.evaluate((a, b)) for a in axes[0] for b in axes[1]]
     safe = [o.value for o in outcomes if o.safe]
     spread = np.ptp([o.value for o in outcomes])
@@ -121,9 +121,9 @@ def test_safe_and_unsafe_points_both_exist_and_the_constraints_have_their_names(
 
 def test_the_feasible_share_of_the_sine_product_is_the_known_one():
     for dimension, share in ((6, 0.717), (10, 0.723)):
-        points = np.random.default_rng(0).random((20000, dimension))
+        points = np.random.default_rng(0).random((10000, dimension))
         safe = [synthetic.sine_product(x)[0] <= 0.0 for x in points]
-        assert np.mean(safe) == pytest.approx(share, abs=0.012)
+        assert np.mean(safe) == pytest.approx(share, abs=0.015)
 
 
 def test_the_minimum_of_both_benchmarks_is_safe_and_michalewicz_hugs_the_limit():

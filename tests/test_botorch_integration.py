@@ -1,6 +1,5 @@
 """Xs and XsF in BoTorch: the torch twin against the NumPy core, and the loop as a whole."""
 
-import math
 from dataclasses import replace
 
 import gpytorch
@@ -538,14 +537,13 @@ def run_loop(problem, trials, failures, seed):
 
 @pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.OptimizationWarning")
 @pytest.mark.filterwarnings("ignore:Optimization failed:RuntimeWarning")
-@pytest.mark.parametrize(("name", "failures"), [("figure1", None), ("gardner-cosine", 6)])
-def test_thirty_trials_in_botorch_reach_what_minimize_reaches(name, failures):
+@pytest.mark.parametrize(("name", "failures", "close"), [("figure1", None, 0.01), ("gardner-cosine", 6, 0.1)])
+def test_thirty_trials_in_botorch_reach_what_minimize_reaches(name, failures, close):
     problem = problems.get(name)
-    seen = run_loop(problem, 30, failures, seed=2)
-    ours = problem.regret([e.value for e in seen], [e.safe for e in seen])[-1]
     result = tumble.minimize(problem, problem.bounds, trials=30, failures=failures, seed=2)
     assert result.fun is not None
-    assert ours < max(result.fun - problem.f_min, 0.0) + 0.02
+    assert result.fun < problem.f_min + close  # the next best basin is 0.16 or 1.0 higher
+    seen = run_loop(problem, 30, failures, seed=2)
+    assert problem.regret([e.value for e in seen], [e.safe for e in seen])[-1] < close
     if failures is not None:
         assert sum(not e.safe for e in seen) <= failures
-    assert math.isfinite(ours)

@@ -1,6 +1,6 @@
 """From an acquisition to the next trial: samples of f*, starts, and `optimize_acqf` around them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from botorch.optim import optimize_acqf
 from torch import Tensor
 
 from ...core.budget import BudgetState, replay
+from ...core.gp import Array
+from ...core.maximize import ValueAndGrad, maximize_above
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
@@ -79,30 +81,52 @@ def optimize_excursion(
     acqf: LogExcursionSearch | FailureAwareExcursionSearch, bounds: Tensor, *, num_restarts: int = 10,
     raw_samples: int = 512, seed: int | None = None, options: Options | None = None,
 ) -> Candidate:  # fmt: skip
-    """The next trial by `optimize_acqf`, with fitting starts and constraint; the safest if none reaches ρ."""
-    aware = acqf if isinstance(acqf, FailureAwareExcursionSearch) else None
+    """The next trial: the acquisition's maximum, where φ >= ρ in mode "safe"; the safest if none reaches ρ.
+
+    Outside mode "safe" this is `optimize_acqf`, which takes the `options`. Inside, a barrier keeps every step
+    feasible, where SLSQP may end outside.
+    """
     try:
         first = starts(acqf, bounds, 1, num_restarts, raw_samples, {"seed": seed})
     except NothingSafeEnough:
-        assert aware is not None
+        assert isinstance(acqf, FailureAwareExcursionSearch)
         return optimize_excursion(
-            aware.safest(),
+            acqf.safest(),
             bounds,
             num_restarts=num_restarts,
             raw_samples=raw_samples,
             seed=seed,
             options=options,
         )
-    x, values = optimize_acqf(
-        acqf, bounds=bounds, q=1, num_restarts=len(first), batch_initial_conditions=first,
-        nonlinear_inequality_constraints=aware.nonlinear_inequality_constraints if aware else None,
-        options=options or {}, return_best_only=False,
-    )  # fmt: skip
-    x = torch.cat([x, first])  # SLSQP may end a hair outside: then a start is the best that is inside
+    if isinstance(acqf, FailureAwareExcursionSearch) and acqf.mode == "safe":
+        x = _climb_inside(acqf, bounds, first)
+    else:
+        x, _ = optimize_acqf(
+            acqf, bounds=bounds, q=1, num_restarts=len(first), batch_initial_conditions=first,
+            options=options or {}, return_best_only=False,
+        )  # fmt: skip
     with torch.no_grad():
         values = acqf(x)
-        if aware is not None and aware.mode == "safe":
-            values = values.masked_fill(aware.margin(x.squeeze(-2)) < 0.0, -torch.inf)
         best = int(values.argmax())
-        p_safe = float(aware.log_p_safe(x[best]).exp()) if aware else 1.0
-    return Candidate(x[best], float(values[best]), acqf.mode, p_safe, aware.rho if aware else 0.0)
+        if not isinstance(acqf, FailureAwareExcursionSearch):
+            return Candidate(x[best], float(values[best]), acqf.mode, 1.0, 0.0)
+        p_safe = float(acqf.log_p_safe(x[best]).exp())
+    return Candidate(x[best], float(values[best]), acqf.mode, p_safe, acqf.rho)
+
+
+def _climb_inside(acqf: FailureAwareExcursionSearch, bounds: Tensor, first: Tensor) -> Tensor:
+    """(M, 1, D) local maxima of (13) from feasible starts (M, 1, D)."""
+    low, span = bounds[0], bounds[1] - bounds[0]
+
+    def in_unit_cube(fun: Callable[[Tensor], Tensor]) -> ValueAndGrad:
+        def value_and_grad(u: Array) -> tuple[Array, Array]:
+            x = (low + span * torch.as_tensor(u).to(bounds)).requires_grad_()
+            value = fun(x)
+            (grad,) = torch.autograd.grad(value.sum(), x)
+            return value.detach().double().cpu().numpy(), (grad * span).double().cpu().numpy()
+
+        return value_and_grad
+
+    begin = ((first.squeeze(-2) - low) / span).double().cpu().numpy()
+    ends = maximize_above(in_unit_cube(acqf.log_alpha), in_unit_cube(acqf.margin), 0.0, begin)
+    return (low + span * torch.as_tensor(ends.points).to(bounds))[:, None, :]

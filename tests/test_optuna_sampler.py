@@ -182,6 +182,13 @@ def test_an_infinite_value_is_a_crash() -> None:
     assert (read_all(study)[0].crashed, read_all(study)[0].reason) == (True, "returned inf")
 
 
+def test_an_infinite_constraint_is_a_crash_and_minus_infinity_says_nothing() -> None:
+    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": math.inf}), 1.0)
+    assert (broken.failed, broken.crashed, broken.reason) == (True, True, "constraint g is inf")
+    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -math.inf}), 1.0)
+    assert (kept.failed, kept.value, kept.constraints) == (False, 1.0, {})
+
+
 def test_evidence_is_used_and_not_billed() -> None:
     study = optuna.create_study(sampler=sampler(failures=2))
     for x in (0.1, 0.5):

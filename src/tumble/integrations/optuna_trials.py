@@ -101,6 +101,9 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
     elif trial.state != TrialState.PRUNED:
         phase = "running" if trial.state == TrialState.RUNNING else "void"
     constraints = constraints_of(trial) if phase == "told" else {}
+    boundless = [name for name, g in constraints.items() if g == math.inf]
+    if boundless:  # broken beyond measure: nothing to fit a model to
+        value, crashed, reason = None, True, reason or f"constraint {boundless[0]} is inf"
     finite = {name: float(g) for name, g in constraints.items() if math.isfinite(g)}
     return Reading(trial.number, phase, value, finite, crashed, reason, billed)
 

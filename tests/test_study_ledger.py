@@ -156,6 +156,15 @@ def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
     assert len(ledger.entries()) == 1
 
 
+def test_an_interrupted_trial_without_a_place_is_withdrawn_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
+    ledger.ask()
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    with pytest.raises(tumble.BudgetReserved):
+        ledger.ask()
+    assert [e.outcome for e in ledger.entries()] == ["running", "unstarted"]
+
+
 def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     with pytest.raises(tumble.InputError, match="nothing to confirm"):

@@ -45,7 +45,7 @@ class StudySampler(TumbleSampler):
             space={name: to_distribution(p) for name, p in config.space.parameters.items()},
         )
         self.config = config
-        self.while_waiting: Callable[[optuna.Study], bool] = lambda study: False
+        self.while_waiting: Callable[[optuna.Study], bool] = _nobody_waits
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name, from the raw results and the limits of the file as it is now."""
@@ -55,6 +55,13 @@ class StudySampler(TumbleSampler):
         """Also the number of trials is kept: the last one goes to one worker only."""
         failures = self.failures if self.on_exhausted == "stop" else None
         return Gate(failures, self.trials, self.reader(study), self.while_waiting)
+
+
+def _nobody_waits(study: optuna.Study) -> bool:
+    """A person at a keyboard is told at once; a runner waits in its own way."""
+    raise BudgetReserved(
+        "every failure left may be used by a trial in flight; tell or skip one of those first"
+    )
 
 
 class Ledger:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig, StorageConfig
+from ax.core.arm import Arm
 from ax.core.parameter import (
     ChoiceParameter,
     DerivedParameter,
@@ -186,6 +187,15 @@ def test_trials_of_other_origin_count_unless_they_are_old_data():
         assert opt.trials_left == left
         assert opt.best is not None
         assert opt.best.x == {"x": 2.0, "y": 2.5}
+
+
+def test_a_trial_of_several_settings_is_refused():
+    client = open_client()
+    client._experiment.new_batch_trial().add_arms_and_weights(
+        [Arm({"x": 1.0, "y": 1.0}), Arm({"x": 2.0, "y": 2.0})]
+    )
+    with pytest.raises(tumble.InputError, match="one setting a trial, but trial 0 has 2 arms"):
+        inside(client)
 
 
 def test_several_trials_at_once_are_different_and_within_what_is_left():

@@ -157,6 +157,17 @@ def test_mean_and_variance_are_those_of_the_models_own_posterior(kernel):
     np.testing.assert_allclose(var, posterior.variance[:, 0], rtol=1e-7)
 
 
+def test_a_zero_mean_and_noise_that_is_given_are_read():
+    X, y = rand(7, 2), rand(7, 1, 1)
+    zero = SingleTaskGP(X, y, mean_module=gpytorch.means.ZeroMean())
+    noisy = excursion_model(X, y, UNIT2, train_Yvar=torch.full_like(y, 0.1))
+    x = rand(4, 2, 2)
+    for model in (zero, noisy):
+        mean, var = Process.of(model).predict(x)
+        np.testing.assert_allclose(mean, model.posterior(x).mean[:, 0].detach(), rtol=1e-9)
+        np.testing.assert_allclose(var, model.posterior(x).variance[:, 0].detach(), rtol=1e-7)
+
+
 def three_outputs(seed, **transforms):
     rng, hyper, X, y = random_problem(seed)
     ys = [y, rng.standard_normal(len(X)), rng.standard_normal(len(X))]
@@ -444,6 +455,17 @@ def test_several_points_are_found_one_after_the_other():
     assert (x[0] - x[1]).abs().max() > 1e-3
 
 
+def test_starts_avoid_what_is_in_flight():
+    _, models = pair()
+    f = models.models[0]
+    minima = sample_minima(f, UNIT2, seed=0)
+    best = optimize_excursion(LogExcursionSearch(f, minima), UNIT2, num_restarts=3, raw_samples=64, seed=0)
+    again = LogExcursionSearch(f, minima, X_pending=best.x)
+    assert again(best.x) < best.value
+    other = optimize_excursion(again, UNIT2, num_restarts=3, raw_samples=64, seed=0)
+    assert (other.x - best.x).abs().max() > 1e-3
+
+
 # -- built by BoTorch's registry -----------------------------------------------------------------------------
 
 
@@ -459,6 +481,8 @@ def test_the_input_constructor_builds_xs_in_either_direction():
     )
     assert not down.upwards
     assert up.upwards
+    given = tensor([-1.0])
+    assert build(model=f, bounds=UNIT2, minima=given)["minima"] is given
     assert (up.minima >= bowl(X).max() - 1e-3).all()
 
 
@@ -479,6 +503,8 @@ def test_the_input_constructor_counts_the_budget_on_the_training_data():
     x = tensor([[0.2, 0.5], [0.9, 0.5]])
     inside, outside = acqf(x[:, None, :])
     assert inside > outside
+    state = budget_state(20, 5)
+    assert build(model=models, bounds=UNIT2, budget_state=state, seed=0)["budget_state"] is state
     with pytest.raises(tumble.InputError, match="budget_state, or trials and failures"):
         build(model=models, bounds=UNIT2)
     with pytest.raises(tumble.InputError, match="on one output"):

@@ -277,7 +277,7 @@ def test_unusable_output_is_unbilled_and_stops_the_run_with_what_it_said(tmp_pat
 
 
 def test_a_crash_is_billed_with_its_reason(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, crash="x > 0.5 or y > 0.5")
+    ledger = open_study(tmp_path, crash="trial in ('1', '3')")
     Runner(ledger).run()
     crashed = [e for e in ledger.entries() if e.reading.crashed]
     assert crashed
@@ -294,7 +294,7 @@ def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
 
 
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, trials=3, failures=1, extra='on_exhausted = "stop"')
+    ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
     dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
     ledger._create(dead, {})
     runner = Runner(reopen(ledger))

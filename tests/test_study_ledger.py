@@ -277,10 +277,10 @@ def test_unusable_output_is_unbilled_and_stops_the_run_with_what_it_said(tmp_pat
 
 
 def test_a_crash_is_billed_with_its_reason(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, crash="trial in ('1', '3')")
+    ledger = open_study(tmp_path, load="-1.0", crash="trial in ('1', '3')")
     Runner(ledger).run()
     crashed = [e for e in ledger.entries() if e.reading.crashed]
-    assert crashed
+    assert [e.trial for e in crashed] == [1, 3]
     assert {e.reading.reason for e in crashed} == {"exit code 1"}
     assert ledger.status().failures == len(crashed)
 

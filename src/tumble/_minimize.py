@@ -106,7 +106,8 @@ def _unpack(returned: Any) -> tuple[Any, Any]:
     if isinstance(returned, tuple):
         if len(returned) != 2:
             raise InputError(
-                f"fun must return a number, a pair (value, constraints) or a tumble.Outcome, not {len(returned)} values"
+                "fun must return a number, a pair (value, constraints) or a tumble.Outcome, "
+                f"not {len(returned)} values"
             )
         return returned
     return returned, None
@@ -137,17 +138,20 @@ def _not_finite(value: Any) -> float | None:
 def _result(opt: Optimizer, message: str) -> OptimizeResult:
     best = opt.best
     running = message == "running"
-    return OptimizeResult(
-        x=None if best is None else best.x,
-        fun=None if best is None else best.value,
-        constraints=None if best is None else np.array(best.constraints, dtype=float),
-        success=best is not None,
-        recommended=None if running else opt.recommend(),
-        n_trials=sum(t.status == "told" for t in opt.trials),
-        n_failures=sum(t.failed for t in opt.trials),
-        trials=opt.trials,
-        message=message if best is not None else f"{message}; nothing safe was seen",
-    )
+    fields: dict[str, Any] = {
+        "x": None if best is None else best.x,
+        "fun": None if best is None else best.value,
+        "constraints": None if best is None else np.array(best.constraints, dtype=float),
+        "success": best is not None,
+        "recommended": None if running else opt.recommend(),
+        "n_trials": sum(t.status == "told" for t in opt.trials),
+        "n_failures": sum(t.failed for t in opt.trials),
+        "trials": opt.trials,
+        "message": message if best is not None else f"{message}; nothing safe was seen",
+    }
+    result = OptimizeResult()
+    result.update(fields)
+    return result
 
 
 class _Bar:

@@ -127,7 +127,8 @@ def outcome(
     if value is None:
         if not any(v is not None and v > 0.0 for v in g):
             raise InputError(
-                "nothing was told: give a value, a constraint above 0 (a violation without a value), or failed=True"
+                "nothing was told: give a value, a constraint above 0 (a violation without a value), "
+                "or failed=True"
             )
         return Checked(None, g, reason)
     if None in g:

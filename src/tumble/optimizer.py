@@ -113,7 +113,9 @@ class Optimizer:
         reserved: failures left that must be kept for trials in flight whose setting is not known yet.
         """
         method = self._policy
-        state = self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
+        state = (
+            self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
+        )
         proposal = propose(
             self._history(), state, method.build, self.settings,
             np.random.default_rng([self.seed, number]),
@@ -268,7 +270,7 @@ class Optimizer:
         if isinstance(trial, Suggestion) or (
             isinstance(trial, int | np.integer) and not isinstance(trial, bool)
         ):
-            return self._pending(trial)
+            return self._pending(trial if isinstance(trial, Suggestion) else int(trial))
         u = self.space.encode(trial)
         if billed and self.trials_left <= 0:
             raise TrialsExhausted(

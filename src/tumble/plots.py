@@ -15,6 +15,7 @@ import numpy as np
 
 from tumble.core import budget
 from tumble.core.algorithm import fit_models
+from tumble.core.crossings import log_intensity
 from tumble.core.gp import Array
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
@@ -81,6 +82,7 @@ class Slice:
     p_safe: list[float]
     at: Choice
     log: bool
+    crossings: list[float]  # intensity of crossings (8) of the best safe trial's level, scaled to at most 1
 
 
 def progress_data(opt: Optimizer, sign: float = 1.0) -> Progress:
@@ -160,13 +162,17 @@ def slices_data(
             return []
         at = found.x
     centre = opt.space.decode(opt.space.encode(at))
-    models = fit_models(opt._history(), opt.settings, opt._warm)
+    history = opt._history()
+    models = fit_models(history, opt.settings, opt._warm)
+    known = history.safe if history.safe.any() else np.ones(len(history.X), dtype=bool)
+    level = np.array([models.objective.mean(history.X[known]).min()])
     slices = []
     for name, parameter in opt.space.parameters.items():
         values = _along(parameter, points)
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
         mean, var = models.objective.predict(where)
         outputs = models.objective.outputs
+        intensity = log_intensity(models.objective.slopes(where), level)[:, 0]
         slices.append(
             Slice(
                 name=name,
@@ -176,6 +182,7 @@ def slices_data(
                 p_safe=[float(p) for p in np.exp(models.feasibility.log_prob(where))],
                 at=centre[name],
                 log=isinstance(parameter, (Float, Int)) and parameter.log,
+                crossings=[float(c) for c in np.exp(intensity - intensity.max())],
             )
         )
     return slices
@@ -200,9 +207,8 @@ def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
         shown = [(n, v) for n, v, f in zip(data.number, data.value, data.failed, strict=True) if f == failed]
         known = [(n, v) for n, v in shown if v is not None]
         if known:
-            ax.scatter(
-                *zip(*known, strict=True), c=colour, marker=marker, label="failed" if failed else "safe"
-            )
+            numbers, values = zip(*known, strict=True)
+            ax.scatter(numbers, values, c=colour, marker=marker, label="failed" if failed else "safe")
     best = [np.nan if b is None else b for b in data.best]
     ax.step(data.number, best, where="post", color=NEUTRAL, label="best safe")
     ax.set(xlabel="trial", ylabel=label)
@@ -240,6 +246,15 @@ def draw_slice(ax: Axes, data: Slice, level: float, label: str = "value") -> Non
         ax.set_xscale("log")
     if x is not data.values:
         ax.set_xticks(x, [str(value) for value in data.values])
+
+
+def draw_crossings(top: Axes, bottom: Axes, data: Slice, level: float, label: str = "value") -> None:
+    """As the paper's Figure 1: the posterior along one parameter, and below it the intensity of crossings."""
+    draw_slice(top, data, level, label)
+    top.set(xlabel="")
+    x: list[Any] = data.values if _is_numeric(data.values) else list(range(len(data.values)))
+    bottom.plot(x, data.crossings, color=NEUTRAL)
+    bottom.set(xlabel=data.name, ylabel="crossings of the best level (scaled)", ylim=(0, 1.05))
 
 
 def overview(opt: Optimizer, sign: float = 1.0, label: str = "value") -> Figure:

@@ -11,7 +11,7 @@ from .core.settings import Settings
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a user's function returns: a value (None where none was reached) and its constraints (g <= 0 is safe)."""
+    """What a user's function returns: a value (None where there is none) and its constraints, g <= 0 safe."""
 
     value: float | None
     constraints: Any = None
@@ -83,7 +83,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Recommended:
-    """Where the model is lowest among what is safe with probability rho_safe; the safest point if not `reached`."""
+    """Where the model is lowest with P(safe) >= rho_safe; the safest point where that is not `reached`."""
 
     x: Any
     mean: float
@@ -104,7 +104,8 @@ def explain(s: Suggestion, settings: Settings, budgeted: bool) -> str:
     if s.mode == "risky":
         return f"Trial {s.number}: risky search for a better safe area; {p}, {value}, {left}."
     if s.mode == "safe":
-        return f"Trial {s.number}: safe search, where P(safe) must reach {_percent(s.rho)}; {p}, {value}, {left}."
+        asked = f"where P(safe) must reach {_percent(s.rho)}"
+        return f"Trial {s.number}: safe search, {asked}; {p}, {value}, {left}."
     return (
         f"Trial {s.number}: nothing reaches P(safe) = {_percent(s.rho)}, so this is the safest point; "
         f"{p}, {value}, {left}."

@@ -27,16 +27,22 @@ def log_mean_exp(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class ExcursionSearch:
-    """log α_X (10): the expected intensity of crossings of f*, over samples of f* (S,)."""
+    """log α_X (10): the expected intensity of crossings of f*, over samples of f* (S,).
+
+    band: count crossings of a band of levels as wide as σ(x), which is what a trial at x can resolve, rather
+    than of one level: α_X σ. As printed, samples of f* are spikes of height 1/σ near the data, and the search
+    creeps along them in steps that shrink with σ.
+    """
 
     gp: GP
     minima: Array
+    band: bool = False
 
     def screen(self, x: Array) -> Array:
         """The density of f* alone, without the expected slope."""
         mean, var = self.gp.predict(x)
-        z2 = (self.minima - mean[:, None]) ** 2 / var[:, None]
-        return log_mean_exp(-0.5 * z2) - 0.5 * np.log(var) - LOG_SQRT_2PI
+        value = log_mean_exp(-0.5 * (self.minima - mean[:, None]) ** 2 / var[:, None]) - LOG_SQRT_2PI
+        return np.asarray(value if self.band else value - 0.5 * np.log(var))
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log α_X and its gradient."""
@@ -46,4 +52,8 @@ class ExcursionSearch:
         weight = np.exp(value - top)
         total = weight.sum(axis=1)
         log_alpha = top[:, 0] + np.log(total / len(self.minima))  # (10)
-        return log_alpha, np.einsum("mu,mul->ml", weight / total[:, None], grad)
+        d_log_alpha = np.einsum("mu,mul->ml", weight / total[:, None], grad)
+        if self.band:
+            log_alpha = log_alpha + 0.5 * np.log(slopes.var)
+            d_log_alpha = d_log_alpha + slopes.cov_f_grad / slopes.var[:, None]
+        return log_alpha, d_log_alpha

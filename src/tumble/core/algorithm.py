@@ -19,7 +19,7 @@ from .candidates import low_discrepancy, surroundings
 from .crashes import fit_crashes
 from .feasibility import Feasibility
 from .fit import Priors, fit
-from .gp import GP, Array, Hyper, Outputs, condition
+from .gp import GP, Array, Flags, Hyper, Outputs, condition
 from .maximize import maximize, maximize_above
 from .settings import Settings
 
@@ -30,9 +30,9 @@ NO_SAFE_START = (
     "or choose method='xsf', which needs none"
 )
 GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
-WORTHWHILE = (
-    0.3  # ... and at least this share of the improvement still expected: no polishing while more is to be had
-)
+OPTIMISM = 2.0  # ... and at least so many times the improvement that the draws of f* expect
+SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
+SETTLED, REFIT = 40, 3  # beyond so many observations hyperparameters are learned at every third only
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -43,19 +43,19 @@ class History:
     X: Array  # (N, D)
     y: Array  # (N,)
     g: Array  # (N, G)
-    crashed: Array  # (N,) bool
+    crashed: Flags  # (N,)
     pending: Array  # (P, D) in flight
     predicted_mean: Array  # (N, G) what each constraint was predicted to be, NaN where nothing was
     predicted_std: Array  # (N, G)
 
     @property
-    def failed(self) -> Array:
-        """(N,) bool, Γ: a crash, or a measured constraint above 0."""
-        return self.crashed | (self.g > 0.0).any(axis=1)
+    def failed(self) -> Flags:
+        """(N,) Γ: a crash, or a measured constraint above 0."""
+        return np.asarray(self.crashed | (self.g > 0.0).any(axis=1))
 
     @property
-    def safe(self) -> Array:
-        """(N,) bool: a value was observed and nothing failed."""
+    def safe(self) -> Flags:
+        """(N,) a value was observed and nothing failed."""
         return ~self.failed & np.isfinite(self.y)
 
 
@@ -136,6 +136,7 @@ def fit_models(history: History, settings: Settings, warm: Warm | None) -> Model
     objective = _fit(history.X[known], history.y[known], settings, settings.objective, True,
                      warm.objective if warm else None)  # fmt: skip
     constraints, widths = [], []
+    unforeseen = history.crashed.copy()
     for j in range(history.g.shape[1]):
         known = np.isfinite(history.g[:, j])
         start = warm.constraints[j] if warm and j < len(warm.constraints) else None
@@ -143,8 +144,10 @@ def fit_models(history: History, settings: Settings, warm: Warm | None) -> Model
             _fit(history.X[known], history.g[known, j], settings, settings.constraint, False, start)
         )
         errors = (history.g[:, j] - history.predicted_mean[:, j]) / history.predicted_std[:, j]
+        if settings.calibrate:
+            unforeseen |= (history.g[:, j] > 0.0) & (errors > SURPRISE)
         widths.append(widening(errors) if settings.calibrate else 1.0)
-    crash = fit_crashes(history.X, history.crashed, settings.kernel) if history.crashed.any() else None
+    crash = fit_crashes(history.X, unforeseen, settings.kernel) if unforeseen.any() else None
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths)))
 
 
@@ -154,6 +157,8 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
     outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
     if len(y) == 0:
         return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
+    if warm is not None and len(y) > SETTLED and len(y) % REFIT:
+        return condition(settings.kernel, warm, X, outputs.to_model(y), outputs=outputs)
     cold = len(y) < 20 or len(y) % 5 == 0
     return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
 
@@ -168,16 +173,16 @@ def sample_minima(context: Context) -> minimum.Minima:
     else:
         law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
         drawn = law(*gp.predict(grid), context.eta, settings.n_minima, rng)
-    if not settings.standardize:
-        return drawn
+    if not settings.standardize:  # a draw without a feasible point has no minimum
+        return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, context.eta))
     samples = np.minimum(drawn.samples, context.eta - GAP)
     reach = float(np.mean(context.eta - samples))
-    return minimum.Minima(np.minimum(samples, context.eta - WORTHWHILE * reach), drawn.law, drawn.fallback)
+    return minimum.Minima(np.minimum(samples, context.eta - OPTIMISM * reach), drawn.law, drawn.fallback)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:
     """Xs and XsF: log α_X over samples of f*."""
-    return ExcursionSearch(context.objective, sample_minima(context).samples)
+    return ExcursionSearch(context.objective, sample_minima(context).samples, context.settings.standardize)
 
 
 def propose(
@@ -209,9 +214,11 @@ def propose(
             return search.report(search.safest(), "safest", keeps)
         return search.report(kept, "safe", keeps)
     if state is None:
-        return search.report(search.free(), "free", 0.0)
+        return search.report(search.risky() if search.limited else search.free(), "free", 0.0)
     safe_known = bool(history.safe.any())
     rho = required(state, settings)
+    if settings.safety_first and not safe_known:
+        return search.report(search.safest(), "risky" if state.failures_left > 0 else "safest", rho)
     if is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0):
         return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
     x = search.safe(rho) if safe_known else None  # (13)
@@ -252,9 +259,8 @@ class _LowestMean:
 
 def _context(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> Context:
     observed = history.safe if history.safe.any() else np.isfinite(history.y)
-    gp = models.objective
-    by_mean = settings.incumbent == "mean"
-    values = gp.mean(history.X[observed]) if by_mean else gp.outputs.to_model(history.y[observed])
+    gp, X, y = models.objective, history.X[observed], history.y[observed]
+    values = gp.mean(X) if settings.incumbent == "mean" else gp.outputs.to_model(y)
     eta = float(values.min()) if values.size else gp.prior_mean
     return Context(history, models, gp.with_pending(history.pending), eta, settings, rng)
 
@@ -263,12 +269,15 @@ def _first(
     history: History, state: BudgetState | None, settings: Settings, rng: np.random.Generator, dim: int,
     snap: Snap | None,
 ) -> Proposal:  # fmt: skip
-    x = low_discrepancy(1, dim, rng)
+    x = low_discrepancy(64 if len(history.pending) else 1, dim, rng)
+    x = snap(x) if snap else x
+    if len(history.pending):  # as far as can be from what is in flight
+        x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]
     G = history.g.shape[1]
     nothing = np.full(G, np.nan)
     p_each = np.full(G, 0.5) if G else np.ones(0)
     return Proposal(
-        (snap(x) if snap else x)[0], "start", required(state, settings) if state else 0.0,
+        x[0], "start", required(state, settings) if state else 0.0,
         float(np.prod(p_each)), p_each, np.nan, np.nan, nothing, nothing,
     )  # fmt: skip
 
@@ -294,9 +303,8 @@ class _Search:
 
     def free(self) -> Array:
         points = self.candidates()
-        best = maximize(
-            self.acquisition.value_and_grad, self._starts(points, self.acquisition.screen(points))
-        )
+        starts = self._starts(points, self.acquisition.screen(points))
+        best = maximize(self.acquisition.value_and_grad, starts)
         return self._choose(
             np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
         )
@@ -316,8 +324,8 @@ class _Search:
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
     def risky(self) -> Array:
-        """argmax α(x) φ(x) (15)."""
-        feasibility = self.context.models.feasibility
+        """argmax α(x) φ(x) (15), with φ as the processes have it: a failure is affordable here."""
+        feasibility = replace(self.context.models.feasibility, widening=())
 
         def product(x: Array) -> tuple[Array, Array]:
             value, grad = self.acquisition.value_and_grad(x)
@@ -393,7 +401,7 @@ class _Search:
         order = np.argsort(-screened, kind="stable")
         best, others = order[: (count + 1) // 2], order[(count + 1) // 2 : 10 * count]
         extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
-        return points[np.concatenate([best, extra])]
+        return np.asarray(points[np.concatenate([best, extra])])
 
     def _choose(self, points: Array, worth: Callable[[Array], Array]) -> Array:
         """The best admissible point (after `snap`), new where there is a new one."""

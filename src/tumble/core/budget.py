@@ -1,4 +1,4 @@
-"""The controller of risk (§4.2): how sure of safety the next trial must be, from the failures and trials left.
+"""The controller of risk (§4.2): how sure of safety a trial must be, from the failures and trials left.
 
 State is frozen and a pure function of the history of billed, finished trials: `replay` rebuilds it.
 """
@@ -60,7 +60,7 @@ def replay(trials: int, failures: int, failed: Iterable[bool], settings: Setting
 
 
 def required(state: BudgetState, settings: Settings) -> float:
-    """ρ asked of the next trial; at ΔB = 0 a total risk δ is spread over the trials left (`settings.delta`)."""
+    """ρ asked of the next trial; at ΔB = 0 a total risk `settings.delta` is spread over the trials left."""
     if state.failures_left > 0:
         return state.rho
     spread = 0.0 if settings.delta is None else 1.0 - settings.delta / max(state.trials_left, 1)

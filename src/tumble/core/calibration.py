@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from .gp import Array
+from .gp import Array, Flags
 
 MEMORY = 60  # trials looked back on: hyperparameters learned since make older errors obsolete
 
@@ -26,7 +26,7 @@ class Reliability:
 
 
 def widening(errors: Array) -> float:
-    """Factor (>= 1) for the standard deviation, from standardised errors (N,), newest last; NaN is skipped."""
+    """Factor (>= 1) for the standard deviation, from standardised errors (N,), newest last, NaN skipped."""
     known = errors[np.isfinite(errors)][-MEMORY:]
     n = len(known)
     if n < 2:
@@ -36,7 +36,7 @@ def widening(errors: Array) -> float:
     return float(max(1.0, np.max(upper / np.maximum(expected, 0.3))))
 
 
-def reliability(p_safe: Array, failed: Array, level: float) -> Reliability:
+def reliability(p_safe: Array, failed: Flags, level: float) -> Reliability:
     """How the suggestions with P(safe) >= level turned out; p_safe (N,) may hold NaN, failed (N,) is bool."""
     claimed = p_safe >= level
     return Reliability(level, int(claimed.sum()), int((claimed & ~failed).sum()))

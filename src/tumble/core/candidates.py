@@ -15,7 +15,7 @@ def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:
-    """(count, D) points around `centres` (C, D), from a hundredth to one lengthscale (`scales`, (D,)) away."""
+    """(count, D) points around `centres` (C, D), a hundredth to one lengthscale (`scales`, (D,)) away."""
     chosen = centres[rng.integers(len(centres), size=count)]
     reach = np.exp(rng.uniform(np.log(0.01), 0.0, (count, 1)))
     shape = (count, centres.shape[1])

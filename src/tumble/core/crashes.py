@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from .gp import GP, Array, Hyper, condition
+from .gp import GP, Array, Flags, Hyper, condition
 
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
@@ -31,7 +31,7 @@ class Sites:
     log_evidence: float
 
 
-def propagate(K: Array, crashed: Array, prior_mean: float) -> Sites:
+def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
     """Damped parallel expectation propagation for labels `crashed` (N,) under N(prior_mean, K)."""
     sign = np.where(crashed, 1.0, -1.0)
     n = len(sign)
@@ -60,8 +60,8 @@ def propagate(K: Array, crashed: Array, prior_mean: float) -> Sites:
     return Sites(target, var, float(evidence))
 
 
-def fit_crashes(X: Array, crashed: Array, kernel: str) -> GP:
-    """The latent process given trials X (N, D) and which of them crashed; mean and lengthscale by evidence."""
+def fit_crashes(X: Array, crashed: Flags, kernel: str) -> GP:
+    """The latent process given trials X (N, D) and which crashed; mean and lengthscale by evidence."""
     best: tuple[float, GP] | None = None
     for relative in LENGTHSCALES:
         hyper = Hyper((relative * float(np.sqrt(X.shape[1])),) * X.shape[1], 1.0, SHARPNESS)

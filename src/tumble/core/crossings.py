@@ -21,7 +21,7 @@ def rice_upcrossings(kernel: str, hyper: Hyper, u: float) -> float:
     """Expected upcrossings of `u` on [0, 1] by the prior process, D = 1. Also the bound (3): as u grows it
     approaches Pr(sup f >= u).
     """  # (2)
-    slope_var = -hyper.variance * KERNELS[kernel](np.zeros(1))[1][0] / hyper.lengthscales[0] ** 2
+    slope_var = -hyper.variance * KERNELS[kernel](np.zeros(1), 1)[1][0] / hyper.lengthscales[0] ** 2
     return float(np.sqrt(slope_var / hyper.variance) / (2.0 * np.pi) * np.exp(-0.5 * u * u / hyper.variance))
 
 
@@ -34,7 +34,7 @@ def expected_crossings(gp: GP, u: float, points: int = 2001) -> float:
 def expected_abs(mean: Array, std: Array) -> Array:
     """E|s| for s ~ N(mean, std²), elementwise: the bracket of (7)."""
     gamma = mean / std
-    return std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * np.sqrt(0.5))
+    return np.asarray(std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * np.sqrt(0.5)))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def log_intensity(at: Slopes, u: Array) -> Array:
     given = _given_crossing(at, u)
     norm = expected_abs(given.mean, given.std[:, None, :]).sum(axis=2)
     log_density = -0.5 * given.z**2 * at.var[:, None] - 0.5 * np.log(at.var)[:, None] - LOG_SQRT_2PI
-    return log_density + np.log(np.maximum(norm, TINY))  # (8)
+    return np.asarray(log_density + np.log(np.maximum(norm, TINY)))  # (8)
 
 
 def log_intensity_and_gradient(at: Slopes, bend: Curvature, u: Array) -> tuple[Array, Array]:

@@ -130,7 +130,7 @@ class Priors:
         return Hyper((self.lengthscale.start,) * dim, self.variance.start, noise, share)
 
     def to_theta(self, hyper: Hyper) -> Array:
-        """What the fit moves: logarithms of lengthscales, variance, noise variance, and the logit of the share."""
+        """What the fit moves: logarithms of lengthscales, variance and noise variance, logit of the share."""
         theta = np.log([*hyper.lengthscales, hyper.variance, hyper.noise**2])
         return theta if self.additive is None else np.append(theta, logit(hyper.additive))
 
@@ -180,14 +180,10 @@ class _Likelihood:
         inverse = np.exp(-2.0 * theta[:dim])
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
-        h0, h1, _ = self.radial(inverse @ self.squares)
-        if additive:
-            scaled = inverse[:, None] * self.squares
-            a0, a1, _ = self.radial(scaled)
-            mean0 = a0.mean(axis=0)
-            off = variance * (h0 + share * (mean0 - h0))
-        else:
-            off = variance * h0
+        h0, h1 = self.radial(inverse @ self.squares, 1)
+        a0, a1 = self.radial(inverse[:, None] * self.squares, 1) if additive else (h0[None], h1[None])
+        excess = a0.mean(axis=0) - h0  # of the one-dimensional effects over the joint one
+        off = variance * (h0 + share * excess)
         n = len(self.y)
         K = np.zeros((n, n))
         K[self.pairs] = off
@@ -205,8 +201,8 @@ class _Likelihood:
         grad = np.empty_like(theta)
         along = (1.0 - share) * (self.squares @ (pull * h1))
         if additive:
-            along += (share / dim) * np.einsum("jp,jp->j", a1 * self.squares, np.broadcast_to(pull, a1.shape))
-            grad[-1] = variance * share * (1.0 - share) * (pull @ (mean0 - h0))
+            along += (share / dim) * ((a1 * self.squares) @ pull)
+            grad[-1] = variance * share * (1.0 - share) * (pull @ excess)
         grad[:dim] = -variance * inverse * along
         grad[dim] = pull @ off + variance * (1.0 + JITTER) * trace
         grad[dim + 1] = noise * trace
@@ -242,7 +238,7 @@ def fit(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"maxiter": max_iterations, "ftol": 1e-7, "gtol": 1e-4},
+            options={"maxiter": max_iterations, "ftol": 1e-6, "gtol": 1e-4},
         )
         if result.fun < best_value:
             best_value, best = float(result.fun), result.x

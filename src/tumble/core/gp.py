@@ -28,33 +28,47 @@ from scipy.linalg.lapack import dpotrf, dpotri, dtrtrs
 from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
-Radial = Callable[[Array], tuple[Array, Array, Array]]
+Flags = NDArray[np.bool_]
+Radial = Callable[[Array, int], list[Array]]  # r², highest order wanted -> h0, h1, h2
 
+SQRT5 = np.sqrt(5.0)
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
-def _squared_exponential(r2: Array) -> tuple[Array, Array, Array]:
+def _squared_exponential(r2: Array, order: int) -> list[Array]:
     h = np.exp(-0.5 * r2)
-    return h, -h, h
+    return [h, -h, h][: order + 1]
 
 
-def _matern52(r2: Array) -> tuple[Array, Array, Array]:
+def _matern52(r2: Array, order: int) -> list[Array]:
     r = np.sqrt(5.0 * r2)
     e = np.exp(-r)
-    return (1.0 + r + r * r / 3.0) * e, (-5.0 / 3.0) * (1.0 + r) * e, (25.0 / 3.0) * e
+    rising = (1.0 + r) * e
+    parts = [rising + (5.0 / 3.0) * r2 * e]
+    if order >= 1:
+        parts.append((-5.0 / 3.0) * rising)
+    if order >= 2:
+        parts.append((25.0 / 3.0) * e)
+    return parts
 
 
-def _squared_exponential_value(r2: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * r2))
+def _squared_exponential_effect(a: Array, b: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * np.subtract.outer(a, b) ** 2))
 
 
-def _matern52_value(r2: Array) -> Array:
-    r = np.sqrt(5.0 * r2)
-    return np.asarray((1.0 + r + (5.0 / 3.0) * r2) * np.exp(-r))
+def _matern52_effect(a: Array, b: Array) -> Array:
+    """In one dimension exp(-|a - b|) is a product of exponentials of a and b alone."""
+    a, b = SQRT5 * a, SQRT5 * b
+    r = np.abs(np.subtract.outer(a, b))
+    e = np.minimum(np.multiply.outer(np.exp(a), np.exp(-b)), np.multiply.outer(np.exp(-a), np.exp(b)))
+    return np.asarray((1.0 + r * (1.0 + r / 3.0)) * e)
 
 
-VALUES: dict[str, Callable[[Array], Array]] = {"se": _squared_exponential_value, "matern52": _matern52_value}
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
+EFFECTS: dict[str, Callable[[Array, Array], Array]] = {  # h0 of (a - b)², (P, Q) for a (P,) and b (Q,)
+    "se": _squared_exponential_effect,
+    "matern52": _matern52_effect,
+}
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,7 @@ class Outputs:
         shift = float(np.mean(unit)) if centre else 0.0
         scale = float(np.sqrt(np.mean((unit - shift) ** 2)))
         if not scale > 1e-12:  # one point, or a constant
-            scale = 1.0 if centre else 1.0
+            scale = 1.0
         return Outputs(shift * largest, scale * largest)
 
     def to_model(self, y: Array) -> Array:
@@ -130,13 +144,12 @@ class GP:
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Prior covariances (P, Q) between A (P, D) and B (Q, D)."""
-        scales, value, h = np.asarray(self.hyper.lengthscales), VALUES[self.kernel], self.hyper
+        scales, radial, h = np.asarray(self.hyper.lengthscales), KERNELS[self.kernel], self.hyper
         A, B = A / scales, B / scales
-        k = value(cdist(A, B, "sqeuclidean"))
+        k = radial(cdist(A, B, "sqeuclidean"), 0)[0]
         if h.additive:
-            k *= 1.0 - h.additive
-            for a, b in zip(A.T, B.T, strict=True):
-                k += (h.additive / len(scales)) * value(np.subtract.outer(a, b) ** 2)
+            effects = sum(EFFECTS[self.kernel](a, b) for a, b in zip(A.T, B.T, strict=True))
+            k += h.additive * (effects / len(scales) - k)
         return np.asarray(h.variance * k)
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:
@@ -178,7 +191,7 @@ class GP:
 
     def slopes_and_curvature(self, x: Array) -> tuple[Slopes, Curvature]:
         """`slopes` and their derivatives by x."""
-        rows = self._rows(x)
+        rows = self._rows(x, 2)
         slopes, grad_k, solved, solved_grad = self._slopes(rows)
         weights = np.broadcast_to(self.weights, rows.k.shape)[:, :, None]
         d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - rows.contract(solved[:, :, None])
@@ -209,17 +222,18 @@ class GP:
         precision = np.diag(inverse)
         return self.weights / precision, np.sqrt(1.0 / precision)
 
-    def _rows(self, x: Array) -> "_Rows":
+    def _rows(self, x: Array, order: int = 1) -> "_Rows":
         h, radial = self.hyper, KERNELS[self.kernel]
         scales = np.asarray(h.lengthscales)
         r = (x[:, None, :] - self.X) / scales  # (M, N, D)
         squares = r * r
-        k, h1, h2 = ((1.0 - h.additive) * h.variance * part for part in radial(squares.sum(axis=2)))
+        own = (1.0 - h.additive) * h.variance
+        k, *joint = (own * part for part in radial(squares.sum(axis=2), order))
         if not h.additive:
-            return _Rows(r / scales, scales**-2.0, k, h1, h2)
+            return _Rows(r / scales, scales**-2.0, k, joint)
         share = h.additive * h.variance / len(scales)
-        a0, a1, a2 = (share * part for part in radial(squares))
-        return _Rows(r / scales, scales**-2.0, k + a0.sum(axis=2), h1, h2, a1, a2)
+        a0, *effects = (share * part for part in radial(squares, order))
+        return _Rows(r / scales, scales**-2.0, k + a0.sum(axis=2), joint, effects)
 
     def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array, Array, Array]:
         M, N, D = rows.s.shape
@@ -229,7 +243,7 @@ class GP:
         squares = np.einsum("nq,nq->q", half, half).reshape(M, 1 + D)
         solved = _solve(self.chol, half, transposed=True).reshape(N, M, 1 + D).transpose(1, 0, 2)
         h = self.hyper
-        bend = -KERNELS[self.kernel](np.zeros(1))[1][0] * (1.0 - h.additive + h.additive / D)
+        bend = -KERNELS[self.kernel](np.zeros(1), 1)[1][0] * (1.0 - h.additive + h.additive / D)
         slopes = Slopes(
             mean=self.prior_mean + rows.k @ self.weights,
             var=np.maximum(h.variance - squares[:, 0], self.floor),
@@ -247,23 +261,24 @@ class _Rows:
     s: Array  # (M, N, D)
     inverse: Array  # (D,) lengthscale^-2
     k: Array  # (M, N)
-    h1: Array  # (M, N)
-    h2: Array  # (M, N)
-    a1: Array | None = None  # (M, N, D), of the additive share
-    a2: Array | None = None  # (M, N, D)
+    joint: list[Array]  # h1 and h2, (M, N)
+    effects: list[Array] | None = None  # the same of the additive share, (M, N, D)
 
     def grad(self) -> Array:
         """∂_j k, (M, N, D)."""
-        return (self.h1[:, :, None] if self.a1 is None else self.h1[:, :, None] + self.a1) * self.s
+        h1 = self.joint[0][:, :, None]
+        return (h1 if self.effects is None else h1 + self.effects[0]) * self.s
 
     def contract(self, w: Array) -> Array:
         """Σ_n w_nj ∂_l ∂_j k_n, (M, D, D), for weights w (M, N, D) or (M, N, 1)."""
-        out = np.asarray(self.s.transpose(0, 2, 1) @ (self.h2[:, :, None] * w * self.s))
+        h1, h2 = self.joint
+        out = np.asarray(self.s.transpose(0, 2, 1) @ (h2[:, :, None] * w * self.s))
+        along = h1[:, :, None] * self.inverse
+        if self.effects is not None:
+            a1, a2 = self.effects
+            along = along + a1 * self.inverse + a2 * self.s * self.s
         diagonal = np.arange(self.s.shape[2])
-        along = self.h1[:, :, None] * self.inverse
-        if self.a1 is not None:
-            along = along + self.a1 * self.inverse + self.a2 * self.s * self.s
-        out[:, diagonal, diagonal] += np.einsum("mnd,mnd->md", np.broadcast_to(w, self.s.shape), along)
+        out[:, diagonal, diagonal] += (w * along).sum(axis=1)
         return out
 
 

@@ -14,6 +14,7 @@ from .gp import Array
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
+THIN = (10, 20)  # after so many evaluations only the better half of the starts that still move goes on
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 
 
@@ -42,12 +43,17 @@ def maximize(
     step = np.ones(M)
     live = np.isfinite(value)
     direction = np.zeros_like(x)
-    direction[live] = _direction(x[live], grad[live], inverse[live], fresh[live], first_step)
-    for _ in range(max_evaluations):
-        live &= np.abs(_projected(x, grad)).max(axis=1) > gtol
+    free = _projected(x, grad)
+    direction[live] = _direction(free[live], inverse[live], fresh[live], first_step)
+    for evaluation in range(max_evaluations):
+        live &= np.abs(free).max(axis=1) > gtol
         rows = np.flatnonzero(live)
         if rows.size == 0:
             break
+        if evaluation in THIN:
+            rows = rows[np.argsort(-value[rows], kind="stable")[: (rows.size + 1) // 2]]
+            live[:] = False
+            live[rows] = True
         trial = np.clip(x[rows] + step[rows, None] * direction[rows], 0.0, 1.0)
         new_value, new_grad = fun(trial)
         moved = trial - x[rows]
@@ -62,9 +68,8 @@ def maximize(
         _update(inverse, fresh, accepted, moved[good], grad[accepted] - new_grad[good])
         x[accepted], value[accepted], grad[accepted] = trial[good], new_value[good], new_grad[good]
         step[accepted] = 1.0
-        direction[accepted] = _direction(
-            x[accepted], grad[accepted], inverse[accepted], fresh[accepted], first_step
-        )
+        free[accepted] = _projected(x[accepted], grad[accepted])
+        direction[accepted] = _direction(free[accepted], inverse[accepted], fresh[accepted], first_step)
     order = np.argsort(-np.where(np.isfinite(value), value, -np.inf), kind="stable")
     return Maxima(x[order], value[order])
 
@@ -98,9 +103,8 @@ def _projected(x: Array, grad: Array) -> Array:
     return np.where(outward, 0.0, grad)
 
 
-def _direction(x: Array, grad: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
-    """Ascent directions (M, D): quasi-Newton in the free coordinates, steepest where nothing is known."""
-    free = _projected(x, grad)
+def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
+    """Ascent directions (M, D) from projected gradients: quasi-Newton, or steepest where nothing is known."""
     mask = free != 0.0
     direction = np.where(mask, np.einsum("mij,mj->mi", inverse, free), 0.0)
     uphill = np.einsum("md,md->m", direction, free) > 0.0
@@ -109,7 +113,7 @@ def _direction(x: Array, grad: Array, inverse: Array, fresh: Array, first_step: 
     scaled = free * (np.minimum(first_step / norm, 1.0))[:, None]
     direction = np.where(steepest[:, None], scaled, direction)
     longest = np.maximum(np.abs(direction).max(axis=1), 1e-300)
-    return direction * np.minimum(1.0, 0.5 / longest)[:, None]
+    return np.asarray(direction * np.minimum(1.0, 0.5 / longest)[:, None])
 
 
 def _update(inverse: Array, fresh: Array, rows: Array, s: Array, y: Array) -> None:

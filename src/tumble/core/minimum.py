@@ -51,7 +51,7 @@ def quantiles(mean: Array, std: Array, survival: Array) -> Array:
         middle = 0.5 * (low + high)
         above = log_survival(middle) > target  # survival still larger: the level lies higher
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return 0.5 * (low + high)
+    return np.asarray(0.5 * (low + high))
 
 
 def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator) -> Minima:
@@ -91,10 +91,17 @@ def joint(
 
     A draw in which nothing is feasible has the minimum +inf: the caller caps it at the incumbent.
     """
+    return Minima(_safe_draws(gp, points, size, rng, constraints).min(axis=1), "joint")
+
+
+def _safe_draws(
+    gp: GP, points: Array, size: int, rng: np.random.Generator, constraints: tuple[GP, ...]
+) -> Array:
+    """(size, P) joint draws, +inf where a drawn constraint is violated."""
     draws = _draws(gp, points, size, rng)
     for constraint in constraints:
         draws = np.where(_draws(constraint, points, size, rng) > 0.0, np.inf, draws)
-    return Minima(draws.min(axis=1), "joint")
+    return draws
 
 
 def _draws(gp: GP, points: Array, size: int, rng: np.random.Generator) -> Array:

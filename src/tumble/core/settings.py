@@ -21,13 +21,14 @@ class Settings:
     """How the search behaves. `Settings()` is the product's default, `Settings.paper()` the paper's.
 
     rho_safe, rho_risk, rho_0, rho_b: the references, the start and the decision boundary of §4.2.
-    delta: total risk spread over the trials left once no failure is left; None for the paper's plain rho_safe.
+    delta: total risk spread over the trials left once no failure is; None for the paper's plain rho_safe.
     kernel: "matern52" or "se". objective, constraint: priors of the two kinds of process.
     standardize: model outputs in units of their own spread (constraints are scaled, never shifted).
     minima: law of f*: "joint", "frechet" or "gumbel"; n_minima samples, over `grid` points.
     restarts: local searches a suggestion, started from the best of `raw_samples` points.
+    safety_first: while no trial was safe, go where safety is most likely rather than by (15).
     calibrate: correct P(safe) by the record of the study (core.calibration).
-    incumbent: what eta is at the safe trials: the smallest posterior "mean", or the smallest value "observed".
+    incumbent: eta, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
     pi_margin: how far PI aims below it, in model units; None for one standard deviation of the noise.
     ucb_beta: width of UCB; None for GP-UCB's schedule. draws: posterior draws of PESC.
     """
@@ -43,9 +44,10 @@ class Settings:
     standardize: bool = True
     minima: str = "joint"
     n_minima: int = 20
-    grid: int = 192
+    grid: int = 128
     restarts: int = 10
-    raw_samples: int = 512
+    raw_samples: int = 256
+    safety_first: bool = True
     calibrate: bool = True
     incumbent: str = "mean"
     pi_margin: float | None = 0.01
@@ -59,19 +61,26 @@ class Settings:
                 raise InputError(f"settings.{name} must be a float between 0 and 1, not {value!r}")
         if not self.rho_risk <= self.rho_0 <= self.rho_safe:
             raise InputError(
-                f"settings need rho_risk <= rho_0 <= rho_safe, not {self.rho_risk}, {self.rho_0}, {self.rho_safe}"
+                "settings need rho_risk <= rho_0 <= rho_safe, "
+                f"not {self.rho_risk}, {self.rho_0}, {self.rho_safe}"
             )
-        if self.delta is not None and not 0.0 < self.delta < 1.0:
+        if self.delta is not None and not (isinstance(self.delta, float) and 0.0 < self.delta < 1.0):
             raise InputError(f"settings.delta must lie between 0 and 1, or be None, not {self.delta!r}")
-        if self.kernel not in KERNELS:
+        if self.kernel not in tuple(KERNELS):
             raise InputError(f"settings.kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
         if self.minima not in LAWS:
             raise InputError(f"settings.minima must be one of {', '.join(LAWS)}, not {self.minima!r}")
         if self.incumbent not in INCUMBENTS:
             raise InputError(f'settings.incumbent must be "mean" or "observed", not {self.incumbent!r}')
+        for name in ("objective", "constraint"):
+            value = getattr(self, name)
+            if not isinstance(value, Priors):
+                raise InputError(f"settings.{name} must be a tumble.core.fit.Priors, not {value!r}")
+            if isinstance(value.noise, int | float) and not value.noise > 0.0:
+                raise InputError(f"settings.{name}: a known noise must be above 0, not {value.noise!r}")
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
+            if isinstance(value, bool) or not (isinstance(value, int) and value >= 1):
                 raise InputError(f"settings.{name} must be a whole number of at least 1, not {value!r}")
 
     @staticmethod
@@ -89,6 +98,8 @@ class Settings:
             standardize=False,
             minima="frechet",
             grid=1000,
+            raw_samples=512,
+            safety_first=False,
             calibrate=False,
             incumbent="observed",
             pi_margin=None,

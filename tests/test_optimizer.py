@@ -357,6 +357,22 @@ def test_crashes_teach_even_where_no_budget_was_given(seed):
     assert sum(t.crashed for t in opt.trials[-9:]) < 8
 
 
+@pytest.mark.parametrize("radius", [0.08, 0.2])
+@pytest.mark.parametrize("seed", [1, 6, 7, 8])
+def test_a_region_that_always_crashes_is_not_entered_a_third_time_with_a_budget_of_three(seed, radius):
+    """Two minima of equal depth; around one of them every trial crashes."""
+    bad, good = np.array([0.25, 0.3]), np.array([0.75, 0.7])
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 3, seed=seed, settings=TINY)
+    while opt.trials_left:
+        s = opt.ask()
+        near, far = (float(((s.x - c) ** 2).sum()) for c in (bad, good))
+        if np.sqrt(near) < radius:
+            opt.tell(s, failed=True, reason="always here")
+        else:
+            opt.tell(s, -float(np.exp(-near / 0.05) + np.exp(-far / 0.05)))
+    assert sum(t.crashed for t in opt.trials) <= 2
+
+
 def test_a_crash_appears_by_name_in_the_explanation():
     opt = optimizer(10, 3, constraints=["heat"])
     opt.tell([0.0, 0.0], 1.0, [-1.0])

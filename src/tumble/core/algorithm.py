@@ -30,7 +30,7 @@ NO_SAFE_START = (
     "or choose method='xsf', which needs none"
 )
 GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
-OPTIMISM = 2.0  # ... and at least so many times the improvement that the draws of f* expect
+CAUTION = 2.0  # draws that respect constraints see few feasible points, and so promise too little
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
 SETTLED, REFIT = 40, 3  # beyond so many observations hyperparameters are learned at every third only
 SAME = 1e-6  # two points closer than this are one setting
@@ -176,8 +176,10 @@ def sample_minima(context: Context) -> minimum.Minima:
     if not settings.standardize:  # a draw without a feasible point has no minimum
         return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, context.eta))
     samples = np.minimum(drawn.samples, context.eta - GAP)
-    reach = float(np.mean(context.eta - samples))
-    return minimum.Minima(np.minimum(samples, context.eta - OPTIMISM * reach), drawn.law, drawn.fallback)
+    reach = float(np.mean(context.eta - samples)) * (
+        CAUTION if context.models.feasibility.constraints else 1.0
+    )
+    return minimum.Minima(np.minimum(samples, context.eta - reach), drawn.law, drawn.fallback)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:
@@ -217,9 +219,12 @@ def propose(
         return search.report(search.risky() if search.limited else search.free(), "free", 0.0)
     safe_known = bool(history.safe.any())
     rho = required(state, settings)
+    last = controlled and safe_known and state.failures_left == 1 and int(history.crashed.sum()) > 1
+    if last:  # crashes do not show how near their edge is: the last failure is not spent on finding it
+        rho = max(rho, settings.rho_safe)
     if settings.safety_first and not safe_known:
         return search.report(search.safest(), "risky" if state.failures_left > 0 else "safest", rho)
-    if is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0):
+    if not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0)):
         return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
     x = search.safe(rho) if safe_known else None  # (13)
     if x is not None:

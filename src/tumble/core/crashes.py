@@ -16,7 +16,7 @@ from .gp import GP, Array, Flags, Hyper, condition
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
 SAFE_MEANS = (-2.5, -1.7, -0.9)
-LENGTHSCALES = (0.08, 0.16, 0.32)  # times √D
+LENGTHSCALES = (0.22,)  # times √D; a handful of labels cannot tell, and shorter ones forget where it crashed
 MEAN_SPREAD = 0.35  # standard deviation of the prior of the mean: one crash alone does not move it
 SWEEPS = 60
 TAU_FLOOR = 1e-6

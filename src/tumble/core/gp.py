@@ -193,9 +193,10 @@ class GP:
         """`slopes` and their derivatives by x."""
         rows = self._rows(x, 2)
         slopes, grad_k, solved, solved_grad = self._slopes(rows)
-        weights = np.broadcast_to(self.weights, rows.k.shape)[:, :, None]
-        d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - rows.contract(solved[:, :, None])
-        return slopes, Curvature(rows.contract(weights), d_cov, -2.0 * rows.contract(solved_grad))
+        contract = rows.contraction()
+        d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - contract(solved[:, :, None])
+        hess_mean = contract(np.broadcast_to(self.weights, rows.k.shape)[:, :, None])
+        return slopes, Curvature(hess_mean, d_cov, -2.0 * contract(solved_grad))
 
     def with_pending(self, pending: Array) -> "GP":
         """The process that also saw its own mean at `pending` (P, D): only the uncertainty shrinks there."""
@@ -269,17 +270,22 @@ class _Rows:
         h1 = self.joint[0][:, :, None]
         return (h1 if self.effects is None else h1 + self.effects[0]) * self.s
 
-    def contract(self, w: Array) -> Array:
-        """Σ_n w_nj ∂_l ∂_j k_n, (M, D, D), for weights w (M, N, D) or (M, N, 1)."""
+    def contraction(self) -> Callable[[Array], Array]:
+        """w (M, N, D) or (M, N, 1) -> Σ_n w_nj ∂_l ∂_j k_n, (M, D, D)."""
         h1, h2 = self.joint
-        out = np.asarray(self.s.transpose(0, 2, 1) @ (h2[:, :, None] * w * self.s))
+        across = h2[:, :, None] * self.s
         along = h1[:, :, None] * self.inverse
         if self.effects is not None:
             a1, a2 = self.effects
             along = along + a1 * self.inverse + a2 * self.s * self.s
-        diagonal = np.arange(self.s.shape[2])
-        out[:, diagonal, diagonal] += (w * along).sum(axis=1)
-        return out
+        transposed, diagonal = self.s.transpose(0, 2, 1), np.arange(self.s.shape[2])
+
+        def contract(w: Array) -> Array:
+            out = np.asarray(transposed @ (across * w))
+            out[:, diagonal, diagonal] += (w * along).sum(axis=1)
+            return out
+
+        return contract
 
 
 def condition(

@@ -27,7 +27,7 @@ class Maxima:
 
 
 def maximize(
-    fun: ValueAndGrad, starts: Array, *, max_evaluations: int = 40, gtol: float = 1e-3, ftol: float = 1e-6,
+    fun: ValueAndGrad, starts: Array, *, max_evaluations: int = 40, gtol: float = 1e-3, ftol: float = 1e-4,
     first_step: float = 0.1,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.

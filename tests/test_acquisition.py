@@ -31,9 +31,10 @@ def test_excursion_search_equals_monte_carlo(kernel, dim):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("dim", range(1, 11))
-def test_the_gradient_of_excursion_search_is_its_derivative(kernel, dim):
+@pytest.mark.parametrize("band", [False, True])
+def test_the_gradient_of_excursion_search_is_its_derivative(kernel, dim, band):
     gp, _ = problem(kernel, dim, 6 + 2 * dim, additive=0.2)
-    search = ExcursionSearch(gp, np.linspace(-3.0, -0.5, 7))
+    search = ExcursionSearch(gp, np.linspace(-3.0, -0.5, 7), band)
     x = np.random.default_rng([2, dim]).random((4, dim))
     value, grad = search.value_and_grad(x)
     assert value.shape == (4,)
@@ -47,6 +48,16 @@ def test_screening_is_the_density_of_the_minimum_alone():
     mean, var = gp.predict(x)
     density = np.mean([stats.norm.pdf(u, mean, np.sqrt(var)) for u in minima], axis=0)
     close(ExcursionSearch(gp, minima).screen(x), np.log(density), 1e-9)
+
+
+def test_crossings_of_a_band_are_those_of_a_level_times_its_width():
+    gp, _ = problem("matern52", 2, 8)
+    minima = np.array([-2.0, -1.0])
+    x = np.random.default_rng(0).random((5, 2))
+    level, band = ExcursionSearch(gp, minima), ExcursionSearch(gp, minima, band=True)
+    width = np.log(np.sqrt(gp.predict(x)[1]))
+    close(band.value_and_grad(x)[0] - level.value_and_grad(x)[0], width, 1e-8)
+    close(band.screen(x) - level.screen(x), width, 1e-8)
 
 
 def test_the_logarithm_goes_on_where_the_density_underflows():

@@ -179,6 +179,28 @@ def test_a_crash_and_a_measured_constraint_combine_in_one_probability():
     np.testing.assert_allclose(np.exp(models.feasibility.log_prob(known.X)), each.prod(axis=1), rtol=1e-9)
 
 
+def test_a_violation_that_nothing_foretold_teaches_as_a_crash_does():
+    known = constrained(10)
+    assert known.failed.any()
+    foretold = replace(known, predicted_mean=known.g - 0.1, predicted_std=np.full_like(known.g, 0.1))
+    surprise = replace(known, predicted_mean=known.g - 50.0, predicted_std=np.full_like(known.g, 0.1))
+    assert fit_models(foretold, SMALL, None).feasibility.crash is None
+    assert fit_models(surprise, SMALL, None).feasibility.crash is not None
+    plain = replace(SMALL, calibrate=False)
+    assert fit_models(surprise, plain, None).feasibility.crash is None
+
+
+def test_with_two_crashes_known_the_last_failure_is_kept():
+    known = constrained(10)
+    crashed = np.zeros(10, dtype=bool)
+    crashed[np.argsort(-known.X[:, 0])[:2]] = True
+    known = replace(known, crashed=crashed, y=np.where(crashed, np.nan, known.y))
+    assert suggest(known, BudgetState(-1.0, 30, 2)).mode == "risky"
+    kept = suggest(known, BudgetState(-1.0, 30, 1))
+    assert kept.mode in ("safe", "safest")
+    assert kept.rho == pytest.approx(0.99)
+
+
 def test_constraints_are_scaled_but_never_shifted():
     models = fit_models(constrained(10), SMALL, None)
     assert models.feasibility.constraints[0].outputs.shift == 0.0

@@ -7,9 +7,10 @@ from scipy.special import ndtr
 import tumble
 from tests.oracles import central, close
 from tests.toys import context_of, history, smooth_history
-from tumble.baselines.safe_set import BETA, KEEPS, Frontier, SafeSet, in_safe_set, safe_set
+from tumble.baselines.safe_set import BETA, Frontier, SafeSet, in_safe_set, safe_set
 from tumble.core.feasibility import Feasibility
 from tumble.core.gp import condition
+from tumble.policies import TWO_SIGMA
 
 GRID = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 13)] * 2), axis=-1).reshape(-1, 2)
 
@@ -98,7 +99,7 @@ def test_suggestions_stay_in_the_safe_set_and_it_grows():
         s = opt.ask()
         modes.add(s.mode)
         if s.mode == "safe":
-            assert s.p_safe >= KEEPS - 1e-9
+            assert s.p_safe >= TWO_SIGMA - 1e-9
             assert s.rho == pytest.approx(float(ndtr(2.0)))
         reach.append(float(np.hypot(*s.x)))
         opt.tell(s, *fun(s.x))

@@ -1,17 +1,10 @@
-"""Methods by name, and settings by name."""
+"""Methods by name, and settings by name. A baseline is loaded when it is first used."""
 
 from dataclasses import dataclass
+from importlib import import_module
 
-from .baselines.entropy import max_value_entropy
-from .baselines.improvement import (
-    confidence_bound,
-    constrained_improvement,
-    expected_improvement,
-    probability_of_improvement,
-)
-from .baselines.pesc import predictive_entropy
-from .baselines.safe_set import KEEPS, safe_set
-from .core.algorithm import Build, excursion_search
+from .core.acquisition import Acquisition
+from .core.algorithm import Build, Context, excursion_search
 from .core.settings import Settings
 from .errors import InputError
 
@@ -31,19 +24,32 @@ class Policy:
     listed: bool = True  # False: only for ablations
 
 
+def _baseline(module: str, name: str) -> Build:
+    def build(context: Context) -> Acquisition:
+        made: Acquisition = getattr(import_module(f".baselines.{module}", __package__), name)(context)
+        return made
+
+    return build
+
+
+TWO_SIGMA = 0.9772498680518208  # Φ(2): SafeOpt's β
+_SAFE_SET = _baseline("safe_set", "safe_set")
+_IMPROVEMENT = _baseline("improvement", "constrained_improvement")
 POLICIES: dict[str, Policy] = {
     p.name: p
     for p in (
         Policy("xs", excursion_search, constrained=False),
         Policy("xsf", excursion_search, constrained=True, controlled=True),
-        Policy("ei", expected_improvement, constrained=False),
-        Policy("pi", probability_of_improvement, constrained=False),
-        Policy("ucb", confidence_bound, constrained=False),
-        Policy("mes", max_value_entropy, constrained=False),
-        Policy("eic", constrained_improvement, constrained=True),
-        Policy("pesc", predictive_entropy, constrained=True, weighted=False),
-        Policy("safe-set", safe_set, constrained=True, weighted=False, keeps=KEEPS),
-        Policy("xsf-ei", constrained_improvement, constrained=True, controlled=True, listed=False),
+        Policy("ei", _baseline("improvement", "expected_improvement"), constrained=False),
+        Policy("pi", _baseline("improvement", "probability_of_improvement"), constrained=False),
+        Policy("ucb", _baseline("improvement", "confidence_bound"), constrained=False),
+        Policy("mes", _baseline("entropy", "max_value_entropy"), constrained=False),
+        Policy("eic", _IMPROVEMENT, constrained=True),
+        Policy("pesc", _baseline("pesc", "predictive_entropy"), constrained=True, weighted=False),
+        Policy(
+            "safe-set", _baseline("safe_set", "safe_set"), constrained=True, weighted=False, keeps=TWO_SIGMA
+        ),
+        Policy("xsf-ei", _IMPROVEMENT, constrained=True, controlled=True, listed=False),
     )
 }
 

@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import ndtr
 
 from ..core.algorithm import Context
 from ..core.candidates import low_discrepancy, surroundings
@@ -25,7 +24,6 @@ from ..core.feasibility import Feasibility
 from ..core.gp import GP, Array
 
 BETA = 2.0
-KEEPS = float(ndtr(BETA))  # P(safe) of each constraint in S
 NEARBY = 512  # candidates around the safe trials
 OUTSIDE = 256  # of those not in S the ones nearest to it, which G is judged by
 

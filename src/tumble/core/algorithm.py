@@ -29,8 +29,6 @@ NO_SAFE_START = (
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
     "or choose method='xsf', which needs none"
 )
-GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
-CAUTION = 2.0  # draws that respect constraints see few feasible points, and so promise too little
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
 SETTLED, REFIT = 40, 3  # beyond so many observations hyperparameters are learned at every third only
 SAME = 1e-6  # two points closer than this are one setting
@@ -165,21 +163,9 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
 
 def sample_minima(context: Context) -> minimum.Minima:
     """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
-    gp, settings, rng = context.objective, context.settings, context.rng
-    grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
-    if settings.minima == "joint":
-        points = np.vstack([grid, context.neighbours(settings.grid // 4)])
-        drawn = minimum.joint(gp, points, settings.n_minima, rng, context.models.feasibility.constraints)
-    else:
-        law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
-        drawn = law(*gp.predict(grid), context.eta, settings.n_minima, rng)
-    if not settings.standardize:  # a draw without a feasible point has no minimum
-        return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, context.eta))
-    samples = np.minimum(drawn.samples, context.eta - GAP)
-    reach = float(np.mean(context.eta - samples)) * (
-        CAUTION if context.models.feasibility.constraints else 1.0
-    )
-    return minimum.Minima(np.minimum(samples, context.eta - reach), drawn.law, drawn.fallback)
+    constraints = context.models.feasibility.constraints
+    around = context.neighbours(context.settings.grid // 4)
+    return minimum.sample(context.objective, constraints, around, context.eta, context.settings, context.rng)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:

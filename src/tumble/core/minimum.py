@@ -11,15 +11,19 @@ Where a fit is degenerate the quantiles are inverted directly, and `Minima.fallb
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from .candidates import low_discrepancy
 from .gp import GP, Array, cholesky
+from .settings import Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
 TAIL = 1e-3  # samples are capped at this quantile of the independent law
+GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
+SHORTFALL = 2.0  # draws that respect constraints see few feasible points, and promise half of what there is
 EULER_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))
 
 
@@ -30,6 +34,29 @@ class Minima:
     samples: Array
     law: str
     fallback: str | None = None
+
+
+def sample(
+    gp: GP, constraints: tuple[GP, ...], around: Array, eta: float, settings: Settings,
+    rng: np.random.Generator,
+) -> Minima:  # fmt: skip
+    """Samples of f* by the law of the settings, below the incumbent `eta`.
+
+    around: points (P, D) near the best trials, which joint draws look at besides a grid. In the product's
+    own units the samples also lie below `eta` by the improvement that they promise on average, so that the
+    search does not polish what it has while more is to be had.
+    """
+    grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
+    if settings.minima == "joint":
+        drawn = joint(gp, np.vstack([grid, around]), settings.n_minima, rng, constraints)
+    else:
+        law = frechet if settings.minima == "frechet" else gumbel
+        drawn = law(*gp.predict(grid), eta, settings.n_minima, rng)
+    if not settings.standardize:  # a draw without a feasible point has no minimum
+        return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, eta))
+    samples = np.minimum(drawn.samples, eta - GAP)
+    promised = float(np.mean(eta - samples)) * (SHORTFALL if constraints else 1.0)
+    return replace(drawn, samples=np.minimum(samples, eta - promised))
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:

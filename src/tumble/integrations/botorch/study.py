@@ -19,8 +19,6 @@ from ...errors import InputError, TumbleError
 from .models import split
 from .process import Process
 
-GAP = 1e-3  # f* lies at least this far below the incumbent, in model units, as in `core.algorithm` ...
-WORTHWHILE = 0.3  # ... and at least by this share of the improvement still expected
 Ranges = Mapping[int, tuple[float | None, float | None]]
 
 
@@ -128,17 +126,10 @@ class Snapshot:
 
     def minima(self) -> Array:
         """(S,) samples of f* in model units by the law of the settings, below the incumbent."""
-        gp, settings, rng = self.objective, self.settings, self.rng
-        eta = float(gp.mean(self.trials).min())
-        grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
-        if settings.minima == "joint":
-            points = np.vstack([grid, self.neighbours(settings.grid // 4)])
-            drawn = minimum.joint(gp, points, settings.n_minima, rng, self.feasibility.constraints)
-        else:
-            law = minimum.frechet if settings.minima == "frechet" else minimum.gumbel
-            drawn = law(*gp.predict(grid), eta, settings.n_minima, rng)
-        samples = np.minimum(drawn.samples, eta - GAP)
-        return np.minimum(samples, eta - WORTHWHILE * float(np.mean(eta - samples)))
+        eta = float(self.objective.mean(self.trials).min())
+        around = self.neighbours(self.settings.grid // 4)
+        constraints = self.feasibility.constraints
+        return minimum.sample(self.objective, constraints, around, eta, self.settings, self.rng).samples
 
     def candidates(self, count: int, level: float | None) -> Array:
         """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""

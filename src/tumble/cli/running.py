@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -175,10 +175,10 @@ class _LiveTable(_Silent):
 def live_table(ledger: Ledger) -> Group:
     """The latest trials, and the bars of trials and failures."""
     config, found = ledger.config, ledger.status()
-    table = Table(expand=True)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     results = [config.objective, *(limit.name for limit in config.limits)]
     for title in ("trial", "mode", "P(safe)", "outcome", *results, "setting"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title, no_wrap=True, overflow="ellipsis")
     for entry in ledger.entries()[-ROWS:]:
         colour = COLOURS.get(entry.outcome, "dim")
         note = entry.decision
@@ -190,8 +190,12 @@ def live_table(ledger: Ledger) -> Group:
             *(show.number(entry.results.get(name)) for name in results),
             show.pairs(entry.parameters),
         )
-    bar = ProgressBar(total=config.trials, completed=found.trials, width=40)
-    return Group(table, bar, Text(show.status(found, config)))
+    return Group(table, _bar(found.trials, config.trials), Text(show.status(found, config)))
+
+
+def _bar(done: int, total: int, width: int = 60) -> Text:
+    filled = round(width * done / total)
+    return Text.assemble(("━" * filled, "green"), ("━" * (width - filled), "dim"))
 
 
 @contextlib.contextmanager

@@ -177,8 +177,9 @@ def live_table(ledger: Ledger) -> Group:
     config, found = ledger.config, ledger.status()
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     results = [config.objective, *(limit.name for limit in config.limits)]
-    for title in ("trial", "mode", "P(safe)", "outcome", *results, "setting"):
-        table.add_column(title, no_wrap=True, overflow="ellipsis")
+    for title in ("trial", "mode", "P(safe)", "outcome", *results):
+        table.add_column(title, no_wrap=True)
+    table.add_column("setting")  # the one that gives way
     for entry in ledger.entries()[-ROWS:]:
         colour = COLOURS.get(entry.outcome, "dim")
         note = entry.decision
@@ -188,7 +189,7 @@ def live_table(ledger: Ledger) -> Group:
             show.percent(note.get("p_safe")),
             Text(f"{entry.outcome} {entry.reading.reason}".strip(), style=colour),
             *(show.number(entry.results.get(name)) for name in results),
-            show.pairs(entry.parameters),
+            Text(show.pairs(entry.parameters), no_wrap=True, overflow="ellipsis"),
         )
     return Group(table, _bar(found.trials, config.trials), Text(show.status(found, config)))
 

@@ -134,7 +134,7 @@ class Optimizer:
             p_each=dict(zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)),
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
         )  # fmt: skip
-        suggestion = replace(suggestion, why=explain(suggestion, self.settings, self._budgeted))
+        suggestion = replace(suggestion, why=explain(suggestion, method.name))
         return suggestion, tuple(proposal.x.tolist())
 
     # -- telling -----------------------------------------------------------------------------------------

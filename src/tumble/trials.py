@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from .core.feasibility import violated
-from .core.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -92,15 +91,16 @@ class Recommended:
     reached: bool
 
 
-def explain(s: Suggestion, settings: Settings, budgeted: bool) -> str:
-    """One plain sentence on why this trial."""
+def explain(s: Suggestion, method: str) -> str:
+    """One plain sentence on why this trial, chosen by `method`."""
     left = f"{_count(s.failures_left, 'failure')} and {_count(s.trials_left, 'trial')} left after it"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
     p = f"P(safe) = {_percent(s.p_safe)}"
     if s.mode == "start":
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
-        return f"Trial {s.number}: where the process is most likely to cross its own minimum; {value}."
+        crossing = "where the process is most likely to cross its own minimum"
+        return f"Trial {s.number}: {crossing if method == 'xs' else f'the best by {method}'}; {value}."
     if s.mode == "risky":
         return f"Trial {s.number}: risky search for a better safe area; {p}, {value}, {left}."
     if s.mode == "safe":

@@ -197,7 +197,7 @@ class TumbleSampler(BaseSampler):
         suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
         )
-        suggestion = replace(suggestion, why=explain(suggestion, self.settings, mirror._budgeted))
+        suggestion = replace(suggestion, why=explain(suggestion, mirror._policy.name))
         return suggestion, _note(suggestion, mirror._warm, mirror.constraint_names)
 
     def _mirror(

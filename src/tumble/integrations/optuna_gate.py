@@ -22,7 +22,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import optuna
 from optuna.storages import BaseStorage
@@ -155,7 +155,7 @@ def _beat(storage: BaseStorage, trial_id: int) -> None:
 
 
 def _has_beaten(study: optuna.Study, trial: FrozenTrial) -> bool:
-    backend = getattr(study._storage, "_backend", study._storage)
+    backend: Any = getattr(study._storage, "_backend", study._storage)
     with contextlib.closing(backend.scoped_session()) as session:
         models = optuna.storages._rdb.models
         return models.TrialHeartbeatModel.where_trial_id(trial._trial_id, session) is not None

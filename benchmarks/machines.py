@@ -255,17 +255,22 @@ def _work(file: str) -> None:
 
 
 def _peak(log: Path) -> int:
-    """Replay the rig's own log: at each start, failures so far plus trials in flight."""
+    """Replay the rig's own log: at each start, failures so far plus trials in flight.
+
+    A trial whose runner died before it told is run again: what it did the first time is not known to anyone.
+    """
     flying: set[str] = set()
-    failures = peak = 0
+    failed: set[str] = set()
+    peak = 0
     for line in log.read_text().splitlines():
-        kind, number, *failed = line.split()
+        kind, number, *broke = line.split()
         if kind == "start":
             flying.add(number)
-            peak = max(peak, failures + len(flying))
-        elif number in flying:
+            failed.discard(number)
+            peak = max(peak, len(failed) + len(flying))
+        else:
             flying.discard(number)
-            failures += failed == ["1"]
+            failed |= {number} if broke == ["1"] else set()
     return peak
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
+import threading
+import time
 from pathlib import Path
 
 import optuna
@@ -300,6 +302,22 @@ def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
     runner = Runner(reopen(ledger))
     runner.run_one(runner.ledger.ask(me()))  # waits for trial 0 and so runs it first
     assert [e.outcome for e in ledger.entries()] == ["safe", "safe"]
+
+
+def test_a_runner_that_waits_takes_over_nothing_that_would_wait_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
+    by_hand = ledger.ask()
+    ends: list[str] = []
+    thread = threading.Thread(target=lambda: ends.append(Runner(reopen(ledger)).run().kind))
+    thread.start()
+    while len(ledger.entries()) < 2:  # until the runner waits with trial 1
+        time.sleep(0.01)
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    time.sleep(1.0)
+    ledger.tell(by_hand.trial, {"cost": 1.0, "load": -1.0})
+    thread.join(60)
+    assert ends == ["done"]
+    assert [e.outcome for e in ledger.entries()] == ["safe"] * 3
 
 
 def test_a_study_without_a_command_is_not_run(tmp_path: Path) -> None:

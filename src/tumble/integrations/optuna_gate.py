@@ -41,15 +41,15 @@ WINDOW = 1.0  # how much longer than a heartbeat's grace a trial without any sig
 class Gate:
     """Admits trials to a study with at most `failures` billed failures, and `trials` billed trials.
 
-    Either may be None: no limit.  `read` says what a stored trial means; `while_waiting` is called at every
-    look that found no place and returns True where it changed something (then there is no pause): `bury`,
-    where the workers run `study.optimize`.
+    Either may be None: no limit.  `read` says what a stored trial means; `while_waiting` is called with the
+    trial that waits at every look that found no place, and returns True where it changed something (then
+    there is no pause): `bury`, where the workers run `study.optimize`.
     """
 
     failures: int | None
     trials: int | None
     read: ReadTrial
-    while_waiting: Callable[[optuna.Study], bool]
+    while_waiting: Callable[[optuna.Study, FrozenTrial], bool]
 
     def admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
         """Return when the trial may start; where it never may, void it, stop the study and raise."""
@@ -63,7 +63,7 @@ class Gate:
                 return
             _beat(study._storage, trial._trial_id)
             orphans.adopt(study, trials)
-            if self.while_waiting(study):
+            if self.while_waiting(study, trial):
                 pause = SHORTEST_WAIT
                 continue
             time.sleep(pause)
@@ -161,7 +161,7 @@ def _has_beaten(study: optuna.Study, trial: FrozenTrial) -> bool:
         return models.TrialHeartbeatModel.where_trial_id(trial._trial_id, session) is not None
 
 
-def bury(study: optuna.Study) -> bool:
+def bury(study: optuna.Study, waiting: FrozenTrial) -> bool:
     """Fail the trials whose heartbeat has expired; True where there was one."""
     if _heartbeat(study._storage) is None or not study._storage._get_stale_trial_ids(study._study_id):  # type: ignore[attr-defined]
         return False

@@ -45,7 +45,7 @@ class StudySampler(TumbleSampler):
             space={name: to_distribution(p) for name, p in config.space.parameters.items()},
         )
         self.config = config
-        self.while_waiting: Callable[[optuna.Study], bool] = _nobody_waits
+        self.while_waiting: Callable[[optuna.Study, FrozenTrial], bool] = _nobody_waits
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name, from the raw results and the limits of the file as it is now."""
@@ -57,7 +57,7 @@ class StudySampler(TumbleSampler):
         return Gate(failures, self.trials, self.reader(study), self.while_waiting)
 
 
-def _nobody_waits(study: optuna.Study) -> bool:
+def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:
     """A person at a keyboard is told at once; a runner waits in its own way."""
     raise BudgetReserved(
         "every failure left may be used by a trial in flight; tell or skip one of those first"
@@ -116,12 +116,16 @@ class Ledger:
         asked = self._start(self._create(owner if owner.kind == "run" else me(), {DECISION: note}))
         return self._hand_over(asked) if owner == HAND else asked
 
-    def adopt(self, owner: Owner) -> Asked | None:
-        """Take over the earliest trial whose runner died; None where all live."""
-        if not self._orphans():
+    def adopt(self, owner: Owner, before: float = math.inf) -> Asked | None:
+        """Take over the earliest trial whose runner died; None where all live.
+
+        before: only trials with a lower number; whoever waits with a trial of its own must not take one that
+        would have to wait for that.
+        """
+        if not self._orphans(before):
             return None
         with exclusive(self._backend, self.config.name):
-            orphans = self._orphans()
+            orphans = self._orphans(before)
             if not orphans:
                 return None
             trial_id = orphans[0].stored._trial_id
@@ -312,14 +316,14 @@ class Ledger:
         earlier = [e for e in self.entries() if e.trial < trial.number and e.reading.billed]
         return all(e.reading.phase == "void" for e in earlier)
 
-    def _orphans(self) -> list[Entry]:
+    def _orphans(self, before: float) -> list[Entry]:
         running = [e for e in self.entries() if e.reading.phase == "running" and e.owner is not None]
         owned = [e for e in running if e.owner is not None and e.owner.kind == "run"]
         dead = [e for e in owned if e.owner is not None and e.owner.is_here() and not e.owner.lives_here()]
         if any(e.owner is not None and not e.owner.is_here() for e in owned):
             silent = set(self._backend._get_stale_trial_ids(self.study._study_id))
             dead += [e for e in owned if e.owner and not e.owner.is_here() and e.stored._trial_id in silent]
-        return sorted(dead, key=lambda entry: entry.trial)
+        return sorted((e for e in dead if e.trial < before), key=lambda entry: entry.trial)
 
     def _id(self, number: int) -> int:
         return self.study._storage.get_trial_id_from_study_id_trial_number(self.study._study_id, number)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import optuna
+from optuna.trial import FrozenTrial
 
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
@@ -137,12 +138,12 @@ class Runner:
             self._beat()
             time.sleep(min(0.5, max(end - time.monotonic(), 0.0)))
 
-    def _while_waiting(self, study: optuna.Study) -> bool:
+    def _while_waiting(self, study: optuna.Study, waiting: FrozenTrial) -> bool:
         """The gate has no place: stop if we are to stop, help a dead runner's trial to its end, or wait."""
         if self.should_stop():
             raise Withdrawn("stopped while waiting")
         self.on_beat()
-        orphan = self.ledger.adopt(self._me)
+        orphan = self.ledger.adopt(self._me, before=waiting.number)
         if orphan is None:
             return False
         self.run_one(orphan)

@@ -29,6 +29,7 @@ NO_SAFE_START = (
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
     "or choose method='xsf', which needs none"
 )
+FREELY, UNDER_A_BUDGET = 1.0, 0.3  # optimism about f*: exploring costs failures where there is a budget
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
 SETTLED, REFIT = 40, 3  # beyond so many observations hyperparameters are learned at every third only
 SAME = 1e-6  # two points closer than this are one setting
@@ -87,6 +88,7 @@ class Context:
     eta: float  # incumbent: the smallest posterior mean (or value: settings.incumbent) at a safe trial
     settings: Settings
     rng: np.random.Generator
+    optimism: float = FREELY  # how far below the incumbent f* is looked for (core.minimum.sample)
 
     def neighbours(self, count: int) -> Array:
         """(count, D) points around the best trials."""
@@ -165,7 +167,9 @@ def sample_minima(context: Context) -> minimum.Minima:
     """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
     constraints = context.models.feasibility.constraints
     around = context.neighbours(context.settings.grid // 4)
-    return minimum.sample(context.objective, constraints, around, context.eta, context.settings, context.rng)
+    return minimum.sample(
+        context.objective, constraints, around, context.eta, context.settings, context.rng, context.optimism
+    )
 
 
 def excursion_search(context: Context) -> ExcursionSearch:
@@ -193,9 +197,15 @@ def propose(
     if len(history.X) == 0:
         return _first(history, state, settings, rng, dim, snap)
     models = fit_models(history, settings, warm)
+    safe_known = bool(history.safe.any())
+    last = controlled and safe_known and _last_failure_is_kept(history, state)
+    risky = state is None or (
+        not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0))
+    )
     context = _context(history, models, settings, rng)
-    acquisition = build(context)
-    search = _Search(context, acquisition, snap or (lambda x: x))
+    if state is not None:
+        context = replace(context, optimism=UNDER_A_BUDGET)
+    search = _Search(context, build(context), snap or (lambda x: x))
     if keeps is not None:
         kept = search.kept()
         if kept is None:
@@ -203,19 +213,20 @@ def propose(
         return search.report(kept, "safe", keeps)
     if state is None:
         return search.report(search.risky() if search.limited else search.free(), "free", 0.0)
-    safe_known = bool(history.safe.any())
-    rho = required(state, settings)
-    last = controlled and safe_known and state.failures_left == 1 and int(history.crashed.sum()) > 1
-    if last:  # crashes do not show how near their edge is: the last failure is not spent on finding it
-        rho = max(rho, settings.rho_safe)
+    rho = max(required(state, settings), settings.rho_safe if last else 0.0)
     if settings.safety_first and not safe_known:
         return search.report(search.safest(), "risky" if state.failures_left > 0 else "safest", rho)
-    if not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0)):
+    if risky:
         return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
     x = search.safe(rho) if safe_known else None  # (13)
     if x is not None:
         return search.report(x, "safe", rho)
     return search.report(search.safest(), "safest", rho)
+
+
+def _last_failure_is_kept(history: History, state: BudgetState | None) -> bool:
+    """Crashes do not show how near their edge is: after two of them the last failure is not spent on it."""
+    return state is not None and state.failures_left == 1 and int(history.crashed.sum()) > 1
 
 
 def recommend(

@@ -23,7 +23,6 @@ from .settings import Settings
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
 TAIL = 1e-3  # samples are capped at this quantile of the independent law
 GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
-SHORTFALL = 2.0  # draws that respect constraints see few feasible points, and promise half of what there is
 EULER_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))
 
 
@@ -38,13 +37,13 @@ class Minima:
 
 def sample(
     gp: GP, constraints: tuple[GP, ...], around: Array, eta: float, settings: Settings,
-    rng: np.random.Generator,
+    rng: np.random.Generator, optimism: float = 1.0,
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings, below the incumbent `eta`.
 
-    around: points (P, D) near the best trials, which joint draws look at besides a grid. In the product's
-    own units the samples also lie below `eta` by the improvement that they promise on average, so that the
-    search does not polish what it has while more is to be had.
+    around: points (P, D) near the best trials, which joint draws look at besides a grid.
+    optimism: in standardised units the samples lie below `eta` by at least so many times the improvement that
+    they promise on average, so that the search does not polish what it has while more is to be had.
     """
     grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
     if settings.minima == "joint":
@@ -55,8 +54,8 @@ def sample(
     if not settings.standardize:  # a draw without a feasible point has no minimum
         return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, eta))
     samples = np.minimum(drawn.samples, eta - GAP)
-    promised = float(np.mean(eta - samples)) * (SHORTFALL if constraints else 1.0)
-    return replace(drawn, samples=np.minimum(samples, eta - promised))
+    promised = float(np.mean(eta - samples))
+    return replace(drawn, samples=np.minimum(samples, eta - optimism * promised))
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies import evidence
+from tumble.studies import evidence, storage
 from tumble.studies.config import StudyFileError, load
 from tumble.studies.ledger import Ledger
 from tumble.studies.owners import HAND, OWNER, Owner, exclusive, me
@@ -425,3 +427,27 @@ def test_a_storage_that_cannot_be_opened_is_named_without_its_password(tmp_path:
         open_study(tmp_path, storage=storage)
     assert "secret" not in str(caught.value)
     assert {p.name for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("made_by", [optuna.__version__, "4.0.0"])
+def test_a_file_of_this_optuna_is_opened_without_the_check_of_versions(tmp_path: Path, made_by: str) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
+    ledger.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
+        connection.execute("UPDATE version_info SET library_version = ?", (made_by,))
+        connection.commit()
+    again = reopen(ledger)
+    assert again.status().trials == 1
+    assert isinstance(again._backend._version_manager, storage._Known) == (made_by == optuna.__version__)
+
+
+def test_a_file_whose_making_was_interrupted_is_finished(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
+        connection.execute(
+            "CREATE TABLE version_info (version_info_id INTEGER PRIMARY KEY, schema_version INTEGER,"
+            " library_version VARCHAR(256))"
+        )
+        connection.commit()
+    assert Ledger(load(file)).status().trials == 0

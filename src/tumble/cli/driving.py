@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,11 +28,14 @@ def open_ledger(file: Path) -> Ledger:
     Our matrices are small: more threads are no faster alone, and ten times slower where workers share cores.
     """
     config = load(file)  # before anything slow is imported
+    gc.disable()  # what is imported stays: looking for garbage among it takes a tenth of the time
     import optuna
     from threadpoolctl import threadpool_limits
 
     from tumble.studies.ledger import Ledger
 
+    gc.freeze()
+    gc.enable()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     threadpool_limits(1, user_api="blas")
     return Ledger(config)

@@ -1,5 +1,7 @@
 """PESC against rejection sampling, its reductions and its gradient."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import differential_entropy
@@ -50,7 +52,7 @@ def rejection(gps, grid, rng, stars: int = 40):
     alpha = np.zeros(len(grid))
     for gp, values in zip(gps, draws, strict=True):
         y = values + gp.hyper.noise * rng.standard_normal(values.shape)
-        before = 0.5 * np.log(2.0 * np.pi * np.e * (gp.predict(grid)[1] + gp.hyper.noise**2))
+        before = 0.5 * np.log(2.0 * np.pi * math.e * (gp.predict(grid)[1] + gp.hyper.noise**2))
         for i, times in zip(*np.unique(chosen, return_counts=True), strict=True):
             alpha += times / stars * (before - differential_entropy(y[where == i], axis=0))
     return alpha, grid[chosen]

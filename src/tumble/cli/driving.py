@@ -23,21 +23,16 @@ FAULT, STOPPED = 3, 130
 
 
 def open_ledger(file: Path) -> Ledger:
-    """The study of a file; Optuna keeps its own remarks to itself, and linear algebra to one thread.
-
-    Our matrices are small: more threads are no faster alone, and ten times slower where workers share cores.
-    """
+    """The study of a file; Optuna keeps its own remarks to itself."""
     config = load(file)  # before anything slow is imported
     gc.disable()  # what is imported stays: looking for garbage among it takes a tenth of the time
     import optuna
-    from threadpoolctl import threadpool_limits
 
     from tumble.studies.ledger import Ledger
 
     gc.freeze()
     gc.enable()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    threadpool_limits(1, user_api="blas")
     return Ledger(config)
 
 

@@ -72,13 +72,7 @@ class Ledger:
         self.storage = open_storage(config)
         self.sampler = StudySampler(config)
         self._mine: set[int] = set()
-        self.study = optuna.create_study(
-            study_name=config.name,
-            storage=self.storage,
-            sampler=self.sampler,
-            direction="maximize" if config.maximize else "minimize",
-            load_if_exists=True,
-        )
+        self.study = self._load_or_create()
         self._check_unchanged()
 
     def __enter__(self) -> Self:
@@ -380,6 +374,20 @@ class Ledger:
             return None
         best = min(safe, key=lambda e: (e.reading.value, e.trial))
         return Found(best.trial, best.parameters, best.results[self.config.objective], best.results)
+
+    def _load_or_create(self) -> optuna.Study:
+        """The study; most of the time it is there already, and then nothing is written."""
+        name, storage = self.config.name, self.storage
+        try:
+            return optuna.load_study(study_name=name, storage=storage, sampler=self.sampler)
+        except KeyError:
+            return optuna.create_study(
+                study_name=name,
+                storage=storage,
+                sampler=self.sampler,
+                direction="maximize" if self.config.maximize else "minimize",
+                load_if_exists=True,
+            )
 
     def _check_unchanged(self) -> None:
         """Parameters and objective are fixed by the first opening of the study."""

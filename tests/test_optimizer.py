@@ -487,3 +487,9 @@ def test_without_a_seed_two_studies_differ():
 def test_a_generator_may_seed():
     a, b = (tumble.Optimizer(BOX, seed=np.random.default_rng(3), settings=TINY).ask() for _ in range(2))
     np.testing.assert_array_equal(a.x, b.x)
+
+
+def test_a_value_without_its_constraint_is_never_the_best_nor_a_safe_trial():
+    told = tumble.Trial(0, np.zeros(1), (0.0,), status="told", value=-100.0, constraints=(None,))
+    assert not told.safe
+    assert not told.failed

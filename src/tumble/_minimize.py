@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TextIO
 
 import numpy as np
@@ -53,7 +54,8 @@ def minimize(
                 message = "stopped by the callback"
                 break
     except BaseException as error:
-        error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
+        with suppress(AttributeError):  # an exception that takes no attribute goes on without it
+            error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
         raise
     finally:
         bar.close()

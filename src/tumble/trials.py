@@ -66,8 +66,9 @@ class Trial:
 
     @property
     def safe(self) -> bool:
-        """It has a value and did not fail."""
-        return self.status == "told" and self.value is not None and not self.failed
+        """It has a value and all of its constraints, and did not fail: what was not measured is not safe."""
+        known = self.value is not None and None not in self.constraints
+        return self.status == "told" and known and not self.failed
 
 
 @dataclass(frozen=True)

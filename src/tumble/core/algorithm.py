@@ -54,8 +54,8 @@ class History:
 
     @property
     def safe(self) -> Flags:
-        """(N,) a value was observed and nothing failed."""
-        return ~self.failed & np.isfinite(self.y)
+        """(N,) a value and every constraint were observed and nothing failed."""
+        return ~self.failed & np.isfinite(self.y) & np.isfinite(self.g).all(axis=1)
 
 
 @dataclass(frozen=True)

@@ -297,6 +297,14 @@ def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
     assert ledger.status().trials == 2
 
 
+def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=2, load="1.0")
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert "nothing safe was seen" in end.why
+    assert ledger.status().trials == 2
+
+
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
     dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
@@ -375,7 +383,8 @@ def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> Non
     [
         ("x,y\n1,1\n", "column cost is missing"),
         ("x,y,cost\n0.1,0.1,abc\n", "line 2: cost must be a finite number, but 'abc' came"),
-        ("x,y,cost\n0.1,0.1,1\n0.1,7,1\n", "line 3: parameter 'y': expected a number in"),
+        ("x,y,cost,load\n0.1,0.1,1,-1\n0.1,7,1,-1\n", "line 3: parameter 'y': expected a number in"),
+        ("x,y,cost\n0.1,0.1,1\n", "line 2: load is not there; what was not measured can't be taken as safe"),
         ("x,y,cost,load\n0.1,0.1,,\n", "line 2: cost is empty; give a number, or 1 under failed"),
     ],
 )

@@ -78,7 +78,7 @@ def write(ledger: Ledger, file: TextIO) -> int:
 def load(ledger: Ledger, path: Path) -> int:
     """Read a file of old trials as evidence: all of it or, where a row is wrong, nothing. How many were read.
 
-    It needs a column for each parameter and for the objective; limited results, `failed` (1 for a crash) and
+    It needs a column for each parameter and each result; `failed` (1 for a crash, which needs no result) and
     `reason` are used where they are there.  Rows that were void in an exported study are passed over.
     """
     found = [evidence(ledger.config, *parsed) for parsed in _parse(ledger.config, path) if parsed is not None]
@@ -122,6 +122,9 @@ def _parse_row(
     broken = any(g > 0 for g in config.excesses(results).values())
     if config.objective not in results and not broken:
         raise ValueError(f"{config.objective} is empty; give a number, or 1 under failed")
+    unknown = [name for name in names if name not in results]
+    if unknown and not broken:
+        raise ValueError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
     return parameters, results, None
 
 

@@ -80,6 +80,7 @@ class Runner:
         """Until nothing is left."""
         try:
             while not self.should_stop():
+                self._check_hope()
                 self.run_one(self.ledger.adopt(self._me) or self.ledger.ask(self._me))
         except (BudgetExhausted, TrialsExhausted) as end:
             return End("done", str(end))
@@ -88,6 +89,20 @@ class Runner:
         except _Fault as fault:
             return fault.end
         return End("stopped", "stopped; run it again to go on")
+
+    def _check_hope(self) -> None:
+        """With no failure left and nothing safe seen, only a person can help: trials would be guesses."""
+        if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
+            return
+        status = self.ledger.status()
+        if status.failures and status.failures_left == 0 and status.best is None and status.pending == 0:
+            raise _Fault(
+                End(
+                    "fault",
+                    f"{status.failures} trials failed, no failure is left and nothing safe was seen: look at "
+                    "the command and the limits, add a [start] that is safe, and raise failures to go on",
+                )
+            )
 
     def confirm(self) -> Entry:
         """One more trial, at the recommendation."""

@@ -12,8 +12,7 @@ from .page import Assets, Part, Section
 from .plans import Options
 from .records import Line, Spec
 from .statistics import Cell, cells
-from .table1 import SEEDS
-from .tables import BLOCK_TITLES
+from .tables import BLOCK_TITLES, FEWER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,8 +23,8 @@ RIVALS = ("eic", "pesc", "xsf")
 
 def plan(options: Options) -> list[Spec]:
     """The Michalewicz half of Table 1."""
-    free = plans.grid((FREE,), methods.FREE, options, SEEDS)
-    return free + plans.grid((CONSTRAINED,), RIVALS, options, SEEDS)
+    free = plans.grid((FREE,), methods.FREE, options, FEWER)
+    return free + plans.grid((CONSTRAINED,), RIVALS, options, FEWER)
 
 
 def section(lines: Sequence[Line], assets: Assets) -> Section | None:

@@ -8,12 +8,15 @@ from itertools import product
 
 import numpy as np
 
-from . import paper
+from . import methods, paper, plans
 from .methods import LABELS
-from .page import Part, Table, Text
-from .records import Line
+from .page import Assets, Part, Section, Table, Text
+from .plans import Options
+from .records import Line, Spec
 from .statistics import Cell, cells, paired
 
+CONSTRAINED = ("eic", "pesc", "xsf")
+FEWER = {"pesc": 10}  # seeds of the methods that take longest
 BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults"}
 Cells = dict[tuple[str, str, str], Cell]
 
@@ -138,3 +141,28 @@ def _mixtures(found: Cells) -> list[Part]:
     if mixed:
         result.append(Text(f"Made by more than one version of the code: {', '.join(sorted(mixed))}."))
     return result
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the paper: methods without constraints above, those with a budget below."""
+
+    title: str
+    free: tuple[str, ...]
+    constrained: tuple[str, ...]
+    failures: int
+
+    def plan(self, options: Options) -> list[Spec]:
+        """20 seeds of every cell, 10 of PESC; the paper had 50."""
+        rows = plans.grid(self.free, methods.FREE, options, FEWER)
+        return rows + plans.grid(self.constrained, CONSTRAINED, options, FEWER)
+
+    def section(self, lines: Sequence[Line], assets: Assets) -> Section | None:
+        """The table, in two blocks."""
+        mine = [line for line in lines if line["family"] in self.free + self.constrained]
+        groups = (
+            Group("T = 100", self.free, methods.FREE, "xs"),
+            Group(f"T = 100, B = {self.failures}", self.constrained, CONSTRAINED, "xsf"),
+        )
+        found = parts(mine, assets.seeds, groups)
+        return Section(self.title, found) if found else None

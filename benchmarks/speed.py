@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -198,37 +200,52 @@ def policies(asks: int) -> list[str]:
 
 
 def imports(asks: int) -> list[str]:
-    """`import tumble` beside importing the parts of numpy and scipy that it loads, in fresh processes."""
-    listing = "import sys, json, tumble; print(json.dumps(list(sys.modules)))"
-    loaded = json.loads(
-        subprocess.run([sys.executable, "-c", listing], capture_output=True, check=True).stdout
-    )
-    # importable by name alone: public and private modules, without those made up at run time
-    parts = [name for name in loaded if name.partition(".")[0] in ("numpy", "scipy")]
+    """`import tumble`, and with the search loaded, beside the parts of numpy and scipy that the search uses.
+
+    In fresh processes, with bytecode: as installed, whatever this shell says about writing it.
+    """
+    ours, search = "import tumble", "from tumble import Optimizer, minimize"
+    listing = f"import sys, json\n{search}\nprint(json.dumps(list(sys.modules)))"
+    with tempfile.TemporaryDirectory() as bytecode:
+        loaded = json.loads(_fresh(listing, bytecode))
+        # importable by name alone: public and private modules, without those made up at run time
+        parts = [name for name in loaded if name.partition(".")[0] in ("numpy", "scipy")]
+        floor = (
+            f"import importlib, json\nfor name in json.loads({json.dumps(json.dumps(parts))}):\n"
+            "    try: importlib.import_module(name)\n    except ModuleNotFoundError: pass"
+        )
+        codes = (ours, search, floor)
+        times = [[_process_seconds(code, bytecode) for code in codes] for _ in range(max(7, asks))]
     foreign = sorted(
         {m.partition(".")[0] for m in loaded} & {"torch", "optuna", "botorch", "matplotlib", "pandas"}
     )
-    floor = (
-        f"import importlib, json\nfor name in json.loads({json.dumps(json.dumps(parts))}):\n"
-        "    try: importlib.import_module(name)\n    except ModuleNotFoundError: pass"
-    )
-    pairs = [[_process_seconds(code) for code in ("import tumble", floor)] for _ in range(max(7, asks))]
-    ours, least = np.min(pairs, axis=0)
-    difference = float(ours - least)
-    rows = [
-        ["import tumble", f"{ours:.3f}"],
-        ["its parts of numpy and scipy", f"{least:.3f}"],
-    ]
+    least = np.min(times, axis=0)
+    labels = (ours, search, "their parts of numpy and scipy")
+    rows = [[label, f"{s:.3f}"] for label, s in zip(labels, least, strict=True)]
+    more = [1000 * float(s - least[-1]) for s in least[:-1]]
     return [
         table(("fresh process", "least s"), rows),
-        verdict(f"import tumble takes {1000 * difference:.0f} ms more (at most 50 ms)", difference <= 0.05),
+        verdict(f"import tumble takes {max(more[0], 0):.0f} ms more (at most 50 ms)", more[0] <= 50),
+        f"        with the search loaded it is {more[1]:.0f} ms more",
         verdict(f"it loads no optional package ({', '.join(foreign) or 'none'})", not foreign),
     ]
 
 
-def _process_seconds(code: str) -> float:
-    timed = f"import time\nt = time.process_time()\n{code}\nprint(time.process_time() - t)"
-    return float(subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True).stdout)
+def _process_seconds(code: str, bytecode: str) -> float:
+    return float(
+        _fresh(f"import time\nt = time.process_time()\n{code}\nprint(time.process_time() - t)", bytecode)
+    )
+
+
+def _fresh(code: str, bytecode: str) -> bytes:
+    """What `code` prints in a process of its own that keeps its bytecode in a folder."""
+    wanted = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**wanted, "PYTHONPYCACHEPREFIX": bytecode},
+        capture_output=True,
+        check=True,
+    ).stdout
 
 
 PARTS = {"headline": headline, "growth": growth, "policies": policies, "import": imports}

@@ -218,7 +218,7 @@ def test_a_history_is_tumbles_own_or_uniform():
 
 
 def test_importing_tumble_loads_no_optional_package(monkeypatch):
-    monkeypatch.setattr(speed, "_process_seconds", lambda code: 0.5)
+    monkeypatch.setattr(speed, "_process_seconds", lambda code, bytecode: 0.5)
     answer = speed.imports(1)
     assert answer[-1] == "held    it loads no optional package (none)"
     assert "0 ms more" in answer[1]

@@ -39,6 +39,18 @@ def test_an_unknown_name_is_an_attribute_error():
         tumble.maximise  # noqa: B018
 
 
+def test_a_room_of_the_package_is_there_without_importing_it():
+    code = "import tumble; print(tumble.space.Space.from_bounds([(0, 1)]).dim, tumble.core.__name__)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["1", "tumble.core"]
+
+
+def test_every_name_is_listed_before_it_is_loaded():
+    code = "import sys, tumble; print(set(tumble.__all__) <= set(dir(tumble)), 'numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["True", "False"]
+
+
 def parameters(fun) -> list[str]:
     return [p for p in inspect.signature(fun).parameters if p != "self"]
 
@@ -142,9 +154,9 @@ def test_the_paper_s_settings_are_the_paper_s():
     assert (paper.objective.noise, paper.standardize, paper.calibrate) == (0.01, False, False)
 
 
-def test_importing_tumble_loads_nothing_heavy():
+def test_the_search_loads_nothing_heavy():
     code = (
-        "import sys, tumble;"
+        "import sys; from tumble import Optimizer, minimize;"
         "heavy = 'torch', 'optuna', 'matplotlib', 'scipy.stats', 'pandas', 'typer', 'plotly', 'pydantic';"
         "print([m for m in heavy if m in sys.modules])"
     )

@@ -3,12 +3,13 @@
 `minimize` runs a Python function; `Optimizer` asks and tells, one trial at a time; `TumbleSampler` puts the
 same search behind Optuna. A trial returns an `Outcome` (a value and constraints, safe where g <= 0) or fails
 (`Failure`), and `Settings` holds every constant of the method. The mathematics lives in `tumble.core`.
+
+Each name is loaded when it is first used: NumPy and SciPy with the first search, Optuna with `TumbleSampler`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._minimize import minimize
-from .core.settings import Settings
 from .errors import (
     BudgetExhausted,
     BudgetReserved,
@@ -17,11 +18,13 @@ from .errors import (
     TrialsExhausted,
     TumbleError,
 )
-from .optimizer import Optimizer
-from .trials import Best, Outcome, Recommended, Suggestion, Trial
 
 if TYPE_CHECKING:
+    from ._minimize import minimize
+    from .core.settings import Settings
     from .integrations.optuna import TumbleSampler
+    from .optimizer import Optimizer
+    from .trials import Best, Outcome, Recommended, Suggestion, Trial
 
 __version__ = "0.1.0"
 
@@ -43,11 +46,29 @@ __all__ = [
     "minimize",
 ]
 
+_HOMES = {
+    "Best": ".trials",
+    "Optimizer": ".optimizer",
+    "Outcome": ".trials",
+    "Recommended": ".trials",
+    "Settings": ".core.settings",
+    "Suggestion": ".trials",
+    "Trial": ".trials",
+    "TumbleSampler": ".integrations.optuna",
+    "minimize": "._minimize",
+}
+_ROOMS = ("baselines", "core", "optimizer", "parameters", "plots", "policies", "problems", "space", "trials")
+
 
 def __getattr__(name: str) -> Any:
-    """`TumbleSampler` is loaded on first use: it needs Optuna."""
-    if name == "TumbleSampler":
-        from .integrations.optuna import TumbleSampler
-
-        return TumbleSampler
+    """Load a public name, or a room of the package, on first use."""
+    if name in _HOMES:
+        return globals().setdefault(name, getattr(import_module(_HOMES[name], __name__), name))
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tumble' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What there is, loaded or not."""
+    return sorted({*globals(), *__all__, *_ROOMS})

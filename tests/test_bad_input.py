@@ -146,6 +146,7 @@ def test_bad_bounds_are_refused(bounds, message):
         ({"trials": "9"}, "trials"),
         ({"trials": None}, "trials"),
         ({"trials": True}, "trials"),
+        ({"trials": 10**400}, r"trials must be at most 2\^53"),
         ({"failures": -1}, "failures must be a whole number of at least 0"),
         ({"failures": 1.0}, "failures"),
         ({"failures": 101}, r"failures \(101\) cannot exceed trials \(100\); leave failures out"),
@@ -193,6 +194,11 @@ def test_bad_arguments_are_refused(more, message):
         ({"grid": 2.0}, "grid"),
         ({"n_minima": -1}, "n_minima"),
         ({"objective": 3}, "objective"),
+        ({"calibrate": "yes"}, "calibrate must be True or False, not 'yes'"),
+        ({"pi_margin": -1.0}, "pi_margin must be at least 0, or None, not -1.0"),
+        ({"ucb_beta": NAN}, "ucb_beta must be at least 0, or None, not nan"),
+        ({"objective": replace(TINY.objective, variance=3)}, "objective: variance needs a law"),
+        ({"constraint": replace(TINY.objective, additive=(0.0, 0.0))}, "additive needs a mean and a spread"),
     ],
 )
 def test_bad_settings_are_refused(more, message):

@@ -1,5 +1,6 @@
 """Saving and restoring: JSON, and a restored optimizer that goes on as if it had never stopped."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -138,4 +139,99 @@ def test_a_part_that_is_damaged_is_refused(key):
     data = saved()
     data[key] = "rubbish"
     with pytest.raises(tumble.InputError):
+        tumble.Optimizer.from_dict(data)
+
+
+def places(data, path=()):
+    """The path to every part of a saved state, inner ones too."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def rich() -> dict:
+    space = Space(
+        {"rate": Float(1e-4, 1.0, log=True), "teeth": Int(3, 9), "oil": Categorical(("a", "b", "c"))}
+    )
+    opt = tumble.Optimizer(space, 9, 3, ["heat"], seed=0, settings=TINY)
+    opt.tell(opt.ask(), 1.0, [-1.0])
+    opt.tell(opt.ask(), failed=True)
+    opt.tell(opt.ask(), 2.0, [1.0])
+    opt.ask()
+    return opt.to_dict()
+
+
+RICH = json.dumps(rich())
+PLACES = list(places(json.loads(RICH)))
+RUBBISH = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 9),
+    st.floats(),
+    st.just(10**400),
+    st.text(max_size=4),
+    st.just([]),
+    st.just({}),
+    st.just([[1.0]]),
+    st.just({"law": "Gamma"}),
+)
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(["drop", "swap", "add"]), RUBBISH)
+@effort(max_examples=300)
+def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubbish):
+    data = json.loads(RICH)
+    *path, key = place
+    home = data
+    for step in path:
+        home = home[step]
+    if kind == "drop":
+        del home[key]
+    elif kind == "swap":
+        home[key] = rubbish
+    elif isinstance(home, dict):
+        home["unheard"] = rubbish
+    else:
+        home.append(rubbish)
+    try:
+        opt = tumble.Optimizer.from_dict(data)
+    except tumble.InputError:
+        return
+    assert json.dumps(opt.to_dict(), allow_nan=False)
+    if kind == "swap" and place[0] in ("trials", "failures", "history", "warm"):
+        with contextlib.suppress(tumble.TumbleError):
+            opt.ask()
+
+
+@pytest.mark.parametrize(
+    ("place", "rubbish", "message"),
+    [
+        (("history", 0, "u", 0), None, "a coordinate must be a number, not None"),
+        (("history", 0, "number"), 3, "trial 0 is called 3"),
+        (("history", 0, "status"), "lost", "status must be one of pending, told, skipped, not 'lost'"),
+        (("history", 0, "constraints"), [1.0, 2.0], "trial 0 has 2 constraints"),
+        (("history", 1, "value"), 1.0, "trial 1 failed and has a value"),
+        (("history", 0, "suggestion", "why"), 3, "why must be a string, not 3"),
+        (("history", 0, "suggestion", "number"), 2, "the suggestion of trial 0 is called 2"),
+        (("history", 0), {}, "a trial needs exactly billed, constraints, crashed"),
+        (("warm", "objective", "variance"), -1.0, "variance must be above 0, not -1.0"),
+        (("warm", "objective", "lengthscales"), [1.0], "5 lengthscales are expected, not 1"),
+        (("warm", "objective", "lengthscales"), 1.0, "lengthscales must be a list, not 1.0"),
+        (("warm", "objective", "additive"), 2.0, r"additive must lie in \[0, 1\], not 2.0"),
+        (("settings", "objective", "variance", "sigma"), -1.0, "settings.objective: variance"),
+        (("boxed",), True, "a box has floats only"),
+        (("space", "teeth", "low"), 99, "parameter 'teeth': low must be below high"),
+    ],
+)
+def test_the_damage_is_named(place, rubbish, message):
+    data = json.loads(RICH)
+    *path, key = place
+    home = data
+    for step in path:
+        home = home[step]
+    home[key] = rubbish
+    with pytest.raises(
+        tumble.InputError, match=f"saved Optimizer is damaged .*{message}.*pass what to_dict gave"
+    ):
         tumble.Optimizer.from_dict(data)

@@ -9,6 +9,8 @@ import numpy as np
 
 from .errors import InputError
 
+LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -23,6 +25,8 @@ def whole(value: object, name: str, low: int) -> int:
     """`value` as an int of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    if value > LARGEST:
+        raise InputError(f"{name} must be at most 2^53; write a smaller number")
     return int(value)
 
 

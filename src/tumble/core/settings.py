@@ -1,6 +1,7 @@
 """Every constant of the method, frozen, with the paper's own beside the product's."""
 
-from dataclasses import asdict, dataclass, field, fields
+import math
+from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import Any
 
 from ..errors import InputError
@@ -76,12 +77,18 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, Priors):
                 raise InputError(f"settings.{name} must be a tumble.core.fit.Priors, not {value!r}")
-            if isinstance(value.noise, int | float) and not value.noise > 0.0:
-                raise InputError(f"settings.{name}: a known noise must be above 0, not {value.noise!r}")
+            _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int) and value >= 1):
                 raise InputError(f"settings.{name} must be a whole number of at least 1, not {value!r}")
+        for name in ("standardize", "safety_first", "calibrate"):
+            if getattr(self, name) not in (True, False):
+                raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
+        for name in ("pi_margin", "ucb_beta"):
+            value = getattr(self, name)
+            if value is not None and not (_is_finite(value) and value >= 0.0):
+                raise InputError(f"settings.{name} must be at least 0, or None, not {value!r}")
 
     @staticmethod
     def paper(objective: Priors | None = None, constraint: Priors | None = None) -> "Settings":
@@ -119,6 +126,30 @@ class Settings:
         return Settings(
             **{**data, "objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
         )
+
+
+def _check_priors(name: str, priors: Priors) -> None:
+    known = priors.noise
+    if isinstance(known, int | float) and not (_is_finite(known) and known > 0.0):
+        raise InputError(f"settings.{name}: a known noise must be above 0, not {known!r}")
+    laws = {"lengthscale": priors.lengthscale, "variance": priors.variance}
+    if not isinstance(known, int | float):
+        laws["noise"] = known
+    for part, law in laws.items():
+        if not isinstance(law, Prior) or not all(map(_is_finite, astuple(law))) or not _is_spread(law):
+            raise InputError(f"settings.{name}: {part} needs a law with a spread above 0, not {law!r}")
+    additive = priors.additive
+    if additive is not None and not (all(map(_is_finite, additive)) and additive[1] > 0.0):
+        raise InputError(f"settings.{name}: additive needs a mean and a spread above 0, not {additive!r}")
+
+
+def _is_spread(law: Prior) -> bool:
+    low, high = law.support
+    return 0.0 < high < math.inf and low < high and law.start > 0.0
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _dump(priors: Priors) -> dict[str, Any]:

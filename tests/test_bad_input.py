@@ -9,6 +9,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
+from tumble.core.fit import Uniform
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 NAN, INF = float("nan"), float("inf")
@@ -197,7 +198,10 @@ def test_bad_arguments_are_refused(more, message):
         ({"calibrate": "yes"}, "calibrate must be True or False, not 'yes'"),
         ({"pi_margin": -1.0}, "pi_margin must be at least 0, or None, not -1.0"),
         ({"ucb_beta": NAN}, "ucb_beta must be at least 0, or None, not nan"),
-        ({"objective": replace(TINY.objective, variance=3)}, "objective: variance needs a law"),
+        (
+            {"objective": replace(TINY.objective, variance=Uniform(1.0, 0.5))},
+            "objective: variance needs a law",
+        ),
         ({"constraint": replace(TINY.objective, additive=(0.0, 0.0))}, "additive needs a mean and a spread"),
     ],
 )

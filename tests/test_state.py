@@ -208,6 +208,7 @@ def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubb
     ("place", "rubbish", "message"),
     [
         (("history", 0, "u", 0), None, "a coordinate must be a number, not None"),
+        (("history", 0, "u", 0), 1.5, r"the coordinates of trial 0 must lie in \[0, 1\]"),
         (("history", 0, "number"), 3, "trial 0 is called 3"),
         (("history", 0, "status"), "lost", "status must be one of pending, told, skipped, not 'lost'"),
         (("history", 0, "constraints"), [1.0, 2.0], "trial 0 has 2 constraints"),

@@ -78,6 +78,8 @@ def _load_trial(opt: "Optimizer", number: int, data: Mapping[str, Any]) -> Trial
     if checks.whole(data["number"], "number", 0) != number:
         raise InputError(f"trial {number} is called {data['number']}")
     u = tuple(checks.number(v, "a coordinate") for v in _list(data["u"], "u"))
+    if not all(0.0 <= v <= 1.0 for v in u):
+        raise InputError(f"the coordinates of trial {number} must lie in [0, 1]")
     x = opt._decode(np.array(u))
     constraints = tuple(_maybe(g, "a constraint") for g in _list(data["constraints"], "constraints"))
     if len(constraints) not in (0, len(opt.constraint_names)):
@@ -96,11 +98,13 @@ def _load_trial(opt: "Optimizer", number: int, data: Mapping[str, Any]) -> Trial
         crashed=crashed,
         reason=_text(data["reason"], "reason"),
         billed=_one_of((True, False), data["billed"], "billed"),
-        suggestion=None if data["suggestion"] is None else _load_suggestion(number, x, data["suggestion"]),
+        suggestion=None
+        if data["suggestion"] is None
+        else _load_suggestion(opt, number, x, data["suggestion"]),
     )
 
 
-def _load_suggestion(number: int, x: Any, data: Mapping[str, Any]) -> Suggestion:
+def _load_suggestion(opt: "Optimizer", number: int, x: Any, data: Mapping[str, Any]) -> Suggestion:
     _fields(data, Suggestion, "a suggestion")
     if data["number"] != number:
         raise InputError(f"the suggestion of trial {number} is called {data['number']}")
@@ -110,7 +114,9 @@ def _load_suggestion(number: int, x: Any, data: Mapping[str, Any]) -> Suggestion
         return np.nan if value is None else value
 
     def known_all(key: str) -> tuple[float, ...]:
-        values = (_maybe(v, key) for v in _list(data[key], key))
+        values = [_maybe(v, key) for v in _list(data[key], key)]
+        if len(values) > len(opt.constraint_names):
+            raise InputError(f"the suggestion of trial {number} has {len(values)} {key}")
         return tuple(np.nan if v is None else v for v in values)
 
     return Suggestion(

@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
 from .fit import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 from .gp import KERNELS
@@ -144,7 +146,8 @@ def _check_priors(name: str, priors: Priors) -> None:
 
 
 def _is_spread(law: Prior) -> bool:
-    low, high = law.support
+    with np.errstate(all="ignore"):
+        low, high = law.support
     return 0.0 < high < math.inf and low < high and law.start > 0.0
 
 

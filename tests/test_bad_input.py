@@ -128,8 +128,9 @@ def test_a_suggestion_of_another_optimizer_is_refused():
         ([(1.0, 0.0)], "dimension 0"),
         ([(0.0, 1.0), (2.0, 2.0)], "dimension 1"),
         ([(0.0, INF)], "dimension 0"),
-        ([(NAN, 1.0)], "dimension 0"),
-        (None, "bounds"),
+        ([(NAN, 1.0)], "dimension 0: low must be a finite number, but nan came"),
+        (None, r"but None came; write for example \[\(0.0, 1.0\)"),
+        (NAN, "but nan came; write for example"),
         ([(0.0,), (1.0, 2.0)], "bounds"),
     ],
 )
@@ -176,6 +177,12 @@ def test_bad_bounds_are_refused(bounds, message):
 def test_bad_arguments_are_refused(more, message):
     with pytest.raises(tumble.InputError, match=message):
         tumble.Optimizer([(0.0, 1.0)], **more)
+
+
+def test_a_hard_budget_of_nothing_says_at_the_first_question_what_to_do():
+    opt = tumble.Optimizer([(0.0, 1.0)], failures=0, on_exhausted="stop")
+    with pytest.raises(tumble.BudgetExhausted, match=r"lets no trial start.*or allow at least one failure"):
+        opt.ask()
 
 
 @pytest.mark.parametrize(

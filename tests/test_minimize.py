@@ -149,9 +149,35 @@ def test_initial_points_obey_a_hard_budget():
     assert len(seen) == 1
     assert res.n_failures == 1
     assert res.message.startswith("the budget of failures is spent")
-    seen.clear()
-    run(fun, 6, failures=0, x0=[[1.0, 3.0]], on_exhausted="stop")
-    assert not seen
+
+
+def test_a_hard_budget_of_nothing_is_refused_before_anything_runs():
+    with pytest.raises(tumble.InputError, match=r'lets no trial start.*use on_exhausted="safe"'):
+        run(pytest.fail, 6, failures=0, x0=[[1.0, 3.0]], on_exhausted="stop")
+
+
+@pytest.mark.parametrize(
+    ("returned", "came"),
+    [(None, "None"), ("oops", "'oops'"), (True, "True"), (("a", [1.0]), r"\('a'"), ((1, 2, 3), "3 values")],
+)
+def test_what_fun_may_return_is_said_where_it_returns_something_else(returned, came):
+    with pytest.raises(
+        tumble.InputError, match=f"fun must return a number.*not {came}.*raise tumble.Failure"
+    ):
+        run(lambda x: returned, 3)
+
+
+def test_a_callback_that_cannot_be_called_is_refused_before_anything_runs():
+    with pytest.raises(tumble.InputError, match="callback must be callable or None, not 3"):
+        run(pytest.fail, 3, callback=3)
+
+
+def test_constraints_that_change_their_number_are_refused_with_a_remedy():
+    counts = iter([2, 1])
+    with pytest.raises(
+        tumble.InputError, match=r"expected 2 constraints .*got 1; every trial gives the same"
+    ):
+        run(lambda x: (1.0, [-1.0] * next(counts)), 3)
 
 
 def test_a_hard_budget_is_never_exceeded():
@@ -217,9 +243,9 @@ def test_the_function_may_change_its_argument():
         (bowl, {"x0": [np.nan, 3.0]}, "x0"),
         (bowl, {"x0": ["a", "b"]}, "x0"),
         (bowl, {"x0": [[1.0, 3.0], [1.0]]}, "x0|expected"),
-        (lambda x: "fast", {}, "value must be a number"),
+        (lambda x: "fast", {}, "fun must return a number"),
         (lambda x: (1.0, 2.0, 3.0), {}, "not 3 values"),
-        (lambda x: None, {}, "nothing was told"),
+        (lambda x: None, {}, "fun must return a number"),
         (lambda x: (1.0, [1.0]), {"method": "xs"}, "takes no constraints"),
         (bowl, {"method": "genetic"}, "method must be one of"),
     ],

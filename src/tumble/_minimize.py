@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from numbers import Real
 from typing import Any, TextIO
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.optimize import OptimizeResult
 from .core.gp import Array
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
-from .optimizer import Optimizer
+from .optimizer import NO_TRIAL, Optimizer
 from .trials import Outcome, Suggestion
 
 Callback = Callable[[OptimizeResult], object]
@@ -37,6 +38,10 @@ def minimize(
     """
     if not callable(fun):
         raise InputError(f"fun must be callable, not {fun!r}")
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be callable or None, not {callback!r}")
+    if failures == 0 and on_exhausted == "stop":
+        raise InputError(NO_TRIAL)
     opt = Optimizer(bounds, trials, failures, None, seed, method, settings, on_exhausted)
     first = _points(x0, opt)
     bar = _Bar(trials if progress else 0, sys.stderr)
@@ -105,14 +110,22 @@ def _run(opt: Optimizer, fun: Callable[[Array], Any], where: Suggestion | Array)
 def _unpack(returned: Any) -> tuple[Any, Any]:
     if isinstance(returned, Outcome):
         return returned.value, returned.constraints
-    if isinstance(returned, tuple):
-        if len(returned) != 2:
-            raise InputError(
-                "fun must return a number, a pair (value, constraints) or a tumble.Outcome, "
-                f"not {len(returned)} values"
-            )
-        return returned
-    return returned, None
+    if isinstance(returned, tuple) and len(returned) == 2:
+        value, constraints = returned
+        if value is None or _is_number(value):
+            return value, constraints
+    elif _is_number(returned):
+        return returned, None
+    came = f"{len(returned)} values" if isinstance(returned, tuple) and len(returned) != 2 else repr(returned)
+    raise InputError(
+        f"fun must return a number, a pair (value, constraints) or a tumble.Outcome, not {came}; "
+        'raise tumble.Failure("why") where a trial failed'
+    )
+
+
+def _is_number(value: Any) -> bool:
+    single = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+    return isinstance(single, Real) and not isinstance(single, bool)
 
 
 def _values(constraints: Any) -> list[Any]:

@@ -106,7 +106,8 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
         values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
     if len(values) != len(names):
         raise InputError(
-            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}"
+            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}; every "
+            "trial gives the same ones, in the same order, and None for one that a failed trial did not measure"
         )
     return tuple(
         None if v is None else number(v, f"constraint {n}") for n, v in zip(names, values, strict=True)

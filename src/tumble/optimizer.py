@@ -19,6 +19,10 @@ from .space import Space
 from .trials import Best, Recommended, Suggestion, Trial, explain
 
 ON_EXHAUSTED = ("safe", "stop")
+NO_TRIAL = (
+    'failures=0 with on_exhausted="stop" lets no trial start, because any might fail; '
+    'use on_exhausted="safe" to go on where P(safe) is high, or allow at least one failure'
+)
 RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every suggestion's
 
 
@@ -218,6 +222,8 @@ class Optimizer:
                 f"all {self.n_trials} trials are used ({flying} in flight); "
                 "build a new Optimizer with more trials to go on"
             )
+        if self.on_exhausted == "stop" and self._budget == 0:
+            raise BudgetExhausted(NO_TRIAL)
         if self.on_exhausted == "stop" and self._failures >= self._budget:
             raise BudgetExhausted(
                 f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "

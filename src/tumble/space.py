@@ -69,7 +69,7 @@ class Space:
         parameters: dict[str, Parameter] = {}
         for j, (low, high) in enumerate(box):
             with _about(f"bounds of dimension {j}"):
-                parameters[f"x{j}"] = Float(low, high)
+                parameters[f"x{j}"] = Float(float(low), float(high))
         return cls(parameters)
 
     @property
@@ -192,12 +192,14 @@ def _parameter(description: object) -> Parameter:
 
 
 def _box(bounds: ArrayLike) -> Array:
+    remedy = "write for example [(0.0, 1.0), (-5.0, 5.0)], a pair (low, high) for each dimension"
     try:
         box = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"bounds must be pairs of numbers (low, high), but {bounds!r} came") from None
-    if box.ndim != 2 or box.shape[1] != 2 or not len(box):
         raise InputError(
-            f"expected bounds (low, high) for each dimension, shape (D, 2), but {box.shape} came"
-        )
+            f"bounds must be pairs of numbers (low, high), but {bounds!r} came; {remedy}"
+        ) from None
+    if box.ndim != 2 or box.shape[1] != 2 or not len(box):
+        came = f"shape {box.shape}" if box.ndim else repr(bounds)
+        raise InputError(f"expected bounds of shape (D, 2), but {came} came; {remedy}")
     return box

@@ -430,3 +430,69 @@ def test_a_trial_asked_by_hand_is_not_buried_for_having_no_heartbeat(tmp_path: A
     study.optimize(bowl, n_trials=1)
     study.tell(by_hand, 1.0)
     assert [r.phase for r in read_all(study)] == ["told"] * 3
+
+
+# -- what is said -------------------------------------------------------------------------------------------
+
+
+def test_a_complete_trial_without_a_known_constraint_is_said_once_and_is_no_best() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    lefts = iter((-1.0, None, -1.0, -1.0))
+
+    def objective(trial: optuna.Trial) -> float:
+        value = trial.suggest_float("x", 0, 1)
+        left = next(lefts)
+        if left is not None:
+            trial.set_constraint("left", left)
+        return value if left is not None else -1.0
+
+    with pytest.warns(UserWarning, match=r"trial 1 is complete without left: .* missing, never safe") as said:
+        study.optimize(objective, n_trials=4)
+    assert len(said) == 1
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert mirror.best is not None
+    assert mirror.best.value > 0.0 > study.trials[1].values[0]
+    assert mirror.failures_left == 5
+
+
+def test_a_study_that_runs_past_its_trials_is_told_so_once() -> None:
+    study = optuna.create_study(sampler=sampler(trials=2, failures=1))
+    study.optimize(bowl, n_trials=2)
+    with pytest.warns(UserWarning, match="all 2 trials of the TumbleSampler are used") as said:
+        study.optimize(bowl, n_trials=2)
+    assert len(said) == 1
+
+
+def test_the_trials_of_the_optimizer_of_a_study_have_their_settings() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(bowl, n_trials=3)
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert [t.x for t in mirror.trials] == [t.params for t in study.trials]
+    assert mirror.trials[2].suggestion is not None
+    assert mirror.trials[2].suggestion.x == study.trials[2].params
+    assert mirror.best is not None
+    assert mirror.best.x == study.best_params
+    restored = tumble.Optimizer.from_dict(mirror.to_dict())
+    assert restored.trials[2].x == pytest.approx(study.trials[2].params)
+
+
+def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5, space={"x": FloatDistribution(0, 1)}))
+    study.ask({"x": FloatDistribution(0, 1)})
+    note = study.trials[0].system_attrs[meaning.DECISION]
+    assert (note["mode"], note["p_safe"]) == ("start", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": {"x": 3}}, "space: 'x' must be a distribution of Optuna, not 3; write for example"),
+        ({"space": [3]}, "space must be a dict of distributions by name, not"),
+        ({"failures": 0, "on_exhausted": "stop"}, 'lets no trial start.*use on_exhausted="safe"'),
+    ],
+)
+def test_what_a_sampler_cannot_work_with_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(tumble.InputError, match=message):
+        sampler(**options)

@@ -77,6 +77,42 @@ def test_counts_follow_what_is_told(tmp_path: Path) -> None:
     assert ledger.entry(2).reading.reason == "fell over"
 
 
+def test_a_limit_that_is_added_makes_earlier_trials_unmeasured_not_safe(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
+    ledger = edit(ledger, 'load = "<= 0"', 'load = "<= 0"\nheat = "<= 80"')
+    assert ledger.entry(0).outcome == "unmeasured"
+    assert ledger.status().best is None
+    ledger.tell(ledger.ask().trial, {"cost": 2.0, "load": -0.1, "heat": 70.0})
+    best = ledger.status().best
+    assert best is not None
+    assert best.trial == 1
+
+
+def test_the_first_trial_claims_what_an_optimizer_claims(tmp_path: Path) -> None:
+    asked = open_study(tmp_path, start=False).ask()
+    alone = tumble.Optimizer([(0.0, 1.0)] * 2, 8, 3, ["load"], seed=0).ask()
+    assert (asked.mode, asked.p_safe) == ("start", alone.p_safe)
+    assert alone.p_safe == 0.5
+
+
+def test_only_what_is_charged_is_exported_as_billed(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
+    ledger.skip(ledger.ask().trial)
+    ledger.fail(ledger.ask().trial, "network", transient=True)
+    ledger.fail(ledger.ask().trial, "fell")
+    file = io.StringIO()
+    evidence.write(ledger, file)
+    rows = list(csv.DictReader(file.getvalue().splitlines()))
+    assert [(row["outcome"], row["billed"]) for row in rows] == [
+        ("safe", "1"),
+        ("skipped", "0"),
+        ("transient", "0"),
+        ("failed", "1"),
+    ]
+
+
 def test_an_emergency_stop_is_a_failure_without_a_value(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     entry = ledger.tell(ledger.ask().trial, {"load": 0.4})

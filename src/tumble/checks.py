@@ -107,7 +107,7 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
     if len(values) != len(names):
         raise InputError(
             f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}; every "
-            "trial gives the same ones, in the same order, and None for one that a failed trial did not measure"
+            "trial gives the same ones, in the same order, None where a failed trial did not measure one"
         )
     return tuple(
         None if v is None else number(v, f"constraint {n}") for n, v in zip(names, values, strict=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import copy
 import sys
+import warnings
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -32,8 +33,10 @@ from tumble.integrations.optuna_gate import Gate, bury, stop
 from tumble.integrations.optuna_trials import (
     DECISION,
     OUTCOME,
+    PAST,
     REASON,
     TRANSIENT,
+    UNMEASURED,
     Reading,
     admissible,
     decision,
@@ -43,7 +46,7 @@ from tumble.integrations.optuna_trials import (
     stored_constraints,
     to_parameter,
 )
-from tumble.optimizer import ON_EXHAUSTED, Optimizer
+from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
 from tumble.policies import policy, resolve_settings
 from tumble.space import Space
 from tumble.trials import Recommended, Suggestion, Trial, explain
@@ -57,6 +60,8 @@ class TumbleSampler(BaseSampler):
     Constraints come from ``trial.set_constraint(name, value)`` (value <= 0 is safe) or, as in Optuna 4, from
     `constraints_func`.  A trial told as FAIL is a failure that teaches and is billed; set the user attribute
     ``"tumble:transient"`` first where it was only the infrastructure, and ``"tumble:reason"`` to say why.
+    A complete trial without a constraint that others have is no safe one: what was not measured is missing.
+    That, and a study that runs past `trials`, is said once, as a warning.
 
     Parameters
     ----------
@@ -90,12 +95,15 @@ class TumbleSampler(BaseSampler):
             raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
         if on_exhausted == "stop" and failures is None:
             raise InputError('on_exhausted="stop" needs a budget: give failures')
+        if on_exhausted == "stop" and failures == 0:
+            raise InputError(NO_TRIAL)
         self.on_exhausted = on_exhausted
         self._constraints_func = constraints_func
-        self._space = None if space is None else dict(space)
+        self._space = None if space is None else _checked(space)
         # What finished trials mean does not change: by study (and space and constraints), then by number.
         self._readings: dict[int, dict[int, Reading]] = {}
         self._placed: dict[tuple[int, Space, tuple[str, ...]], dict[int, Trial]] = {}
+        self._said: set[tuple[int, str]] = set()
 
     # -- what Optuna calls -------------------------------------------------------------------------------
 
@@ -181,6 +189,16 @@ class TumbleSampler(BaseSampler):
         """g by name of a told trial."""
         return stored_constraints(trial)
 
+    def constraint_names(self) -> Sequence[str]:
+        """The constraints that are known before any trial; others are learned from the trials."""
+        return ()
+
+    def remark(self, study: Study, kind: str, text: str) -> None:
+        """Warn of something, once for each study and kind."""
+        if (study._study_id, kind) not in self._said:
+            self._said.add((study._study_id, kind))
+            warnings.warn(text, UserWarning, stacklevel=2)
+
     # -- inside ------------------------------------------------------------------------------------------
 
     def _suggest(
@@ -189,6 +207,8 @@ class TumbleSampler(BaseSampler):
         """The suggestion in the user's sign, and what is to be written to the trial."""
         others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
         mirror = self._mirror(study, search_space, others)
+        for kind, text in _remarks(mirror):
+            self.remark(study, kind, text)
         undecided = sum(
             t.state == TrialState.RUNNING and t.number < trial.number and not _has(t, search_space)
             for t in others
@@ -197,6 +217,8 @@ class TumbleSampler(BaseSampler):
         suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
         )
+        if suggestion.mode == "start" and not mirror.constraint_names:  # there may be some all the same
+            suggestion = replace(suggestion, p_safe=np.nan)
         suggestion = replace(suggestion, why=explain(suggestion, mirror._policy.name))
         return suggestion, _note(suggestion, mirror._warm, mirror.constraint_names)
 
@@ -207,7 +229,7 @@ class TumbleSampler(BaseSampler):
         space = Space({name: to_parameter(distribution) for name, distribution in search_space.items()})
         reading_of = self.reader(study)
         readings = [reading_of(trial) for trial in trials]
-        names = _union(readings)
+        names = _union(self.constraint_names(), readings)
         crashed = any(reading.crashed for reading in readings)
         mirror = Optimizer(
             space,
@@ -285,23 +307,47 @@ def _has(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> bo
 def _translate(trial: FrozenTrial, reading: Reading, space: Space, names: Sequence[str]) -> Trial:
     """Optuna's trial as ours."""
     values = setting(trial)
+    x = {name: values[name] for name in space.names}
     return Trial(
         number=trial.number,
-        x=None,
-        u=tuple(space.encode({name: values[name] for name in space.names}).tolist()),
+        x=x,
+        u=tuple(space.encode(x).tolist()),
         status="told" if reading.phase == "told" else "pending",
         value=reading.value,
         constraints=tuple(reading.constraints.get(name) for name in names),
         crashed=reading.crashed,
         reason=reading.reason,
         billed=reading.billed,
-        suggestion=_suggestion(trial, names),
+        suggestion=_suggestion(trial, x, names),
     )
 
 
-def _union(readings: Sequence[Reading]) -> list[str]:
-    """The names of the constraints in the order of their first appearance."""
-    return list(dict.fromkeys(name for reading in readings for name in reading.constraints))
+def _remarks(mirror: Optimizer) -> Iterator[tuple[str, str]]:
+    """What a user of Optuna may not expect: what kind of thing, and a sentence."""
+    if mirror.trials_left <= 0:
+        yield "past", PAST.format(trials=mirror.n_trials)
+    for trial in mirror.trials:
+        if trial.value is not None and None in trial.constraints and not trial.failed:
+            measured = zip(mirror.constraint_names, trial.constraints, strict=True)
+            names = ", ".join(name for name, g in measured if g is None)
+            yield "unmeasured", UNMEASURED.format(trial=trial.number, names=names)
+
+
+def _union(known: Sequence[str], readings: Sequence[Reading]) -> list[str]:
+    """The names of the constraints: those known beforehand, then by their first appearance."""
+    return list(dict.fromkeys([*known, *(name for reading in readings for name in reading.constraints)]))
+
+
+def _checked(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    remedy = 'write for example {"x": optuna.distributions.FloatDistribution(0.0, 1.0)}'
+    if not isinstance(space, Mapping):
+        raise InputError(f"space must be a dict of distributions by name, not {space!r}; {remedy}")
+    for name, distribution in space.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InputError(
+                f"space: {name!r} must be a distribution of Optuna, not {distribution!r}; {remedy}"
+            )
+    return dict(space)
 
 
 def _note(suggestion: Suggestion, warm: Warm | None, names: Sequence[str]) -> dict[str, Any]:
@@ -327,7 +373,7 @@ def _round(value: float) -> float | None:
     return float(f"{value:.9g}") if np.isfinite(value) else None
 
 
-def _suggestion(trial: FrozenTrial, names: Sequence[str]) -> Suggestion | None:
+def _suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -> Suggestion | None:
     """The suggestion a trial came from, as far as the controller and the calibration want it."""
     note = decision(trial)
     if note.get("p_safe") is None:
@@ -335,7 +381,7 @@ def _suggestion(trial: FrozenTrial, names: Sequence[str]) -> Suggestion | None:
     predicted = [note.get("constraints", {}).get(name) or [None, None] for name in names]
     means, stds = ([np.nan if p[k] is None else p[k] for p in predicted] for k in (0, 1))
     return Suggestion(
-        trial.number, None, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan, 0, 0,
+        trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan, 0, 0,
         constraint_means=tuple(means), constraint_stds=tuple(stds),
     )  # fmt: skip
 

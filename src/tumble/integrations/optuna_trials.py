@@ -13,6 +13,7 @@ Optuna's states say less than a budget needs, so a few system attributes say the
 state                                         reading
 ============================================  ==========================================================
 COMPLETE, every constraint <= 0               told, safe
+COMPLETE, a constraint of others not set      told, not safe: what was not measured is missing
 COMPLETE, some constraint > 0                 told, failed (a violation, with its value)
 COMPLETE, value infinite                      told, crashed
 PRUNED                                        told without a value; failed only where a constraint is > 0
@@ -50,6 +51,15 @@ TICKET = "tumble:ticket"
 REASON = "tumble:reason"  # user attributes, to be set before a trial is told as failed
 TRANSIENT = "tumble:transient"
 ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
+
+PAST = (
+    "all {trials} trials of the TumbleSampler are used, and the study goes on: the budget of failures was "
+    "planned for those; give the sampler as many trials as the study will run"
+)
+UNMEASURED = (
+    "trial {trial} is complete without {names}: what was not measured is missing, never safe, so this trial "
+    "can't be the best; set every constraint with trial.set_constraint"
+)
 
 ConstraintsOf: TypeAlias = Callable[[FrozenTrial], Mapping[str, float]]
 

@@ -59,7 +59,7 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
         "failed": int(entry.reading.crashed),
         "reason": entry.reading.reason or (stored.system_attrs.get(OUTCOME) or {}).get("reason", ""),
         "outcome": entry.outcome,
-        "billed": int(entry.reading.billed),
+        "billed": int(entry.reading.billed and entry.reading.phase != "void"),
         **{key: note.get(key) for key in ("mode", "rho", "p_safe", "why")},
         "started": stored.datetime_start,
         "ended": stored.datetime_complete,
@@ -110,7 +110,7 @@ def _parse(
 def _parse_row(
     config: StudyConfig, cells: Mapping[str, str]
 ) -> tuple[dict[str, Choice], dict[str, float], str | None] | None:
-    if cells.get("outcome", "") not in ("", "safe", "failed", "no value"):
+    if cells.get("outcome", "") not in ("", "safe", "failed", "unmeasured", "no value"):
         return None  # running or void when it was exported
     parameters = {name: _value(config, name, cells[name]) for name in config.space.names}
     config.space.encode(parameters)

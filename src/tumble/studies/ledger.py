@@ -8,7 +8,7 @@ is one transaction; everything before that may be repeated.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import optuna
@@ -50,6 +50,13 @@ class StudySampler(TumbleSampler):
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name, from the raw results and the limits of the file as it is now."""
         return self.config.excesses(trial.user_attrs.get(RESULTS, {}))
+
+    def constraint_names(self) -> Sequence[str]:
+        """Those of the file."""
+        return [limit.name for limit in self.config.limits]
+
+    def remark(self, study: optuna.Study, kind: str, text: str) -> None:
+        """Nothing: the ledger shows it."""
 
     def gate(self, study: optuna.Study) -> Gate:
         """Also the number of trials is kept: the last one goes to one worker only."""
@@ -174,7 +181,7 @@ class Ledger:
         """Every trial, in the order of the numbers."""
         reader = self.sampler.reader(self.study)
         trials = self.study._storage.get_all_trials(self.study._study_id, deepcopy=False)
-        return [entry_of(trial, reader(trial)) for trial in trials]
+        return [entry_of(trial, reader(trial), self.sampler.constraint_names()) for trial in trials]
 
     def entry(self, number: int) -> Entry:
         """One trial."""

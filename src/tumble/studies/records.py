@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,17 +38,20 @@ class Entry:
     decision: dict[str, Any]
     owner: Owner | None
     stored: FrozenTrial
+    unmeasured: tuple[str, ...] = ()  # limited results that are not among the results
 
     @property
     def outcome(self) -> str:
-        """In one word: safe, failed, no value, running, or why it is void."""
+        """In a word or two: safe, failed, unmeasured, no value, running, or why it is void."""
         if self.reading.phase == "running":
             return "running"
         if self.reading.phase == "void":
             return str((self.stored.system_attrs.get(OUTCOME) or {}).get("kind", "lost"))
         if self.reading.failed:
             return "failed"
-        return "safe" if self.reading.value is not None else "no value"
+        if self.reading.value is None:
+            return "no value"
+        return "unmeasured" if self.unmeasured else "safe"
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,8 @@ class Status:
     best: Found | None
 
 
-def entry_of(trial: FrozenTrial, reading: Reading) -> Entry:
-    """The line of the ledger for a stored trial."""
+def entry_of(trial: FrozenTrial, reading: Reading, limited: Sequence[str] = ()) -> Entry:
+    """The line of the ledger for a stored trial; `limited` are the results that have a limit."""
     owner = trial.system_attrs.get(OWNER)
     return Entry(
         trial=trial.number,
@@ -83,4 +87,5 @@ def entry_of(trial: FrozenTrial, reading: Reading) -> Entry:
         decision=decision(trial),
         owner=None if owner is None else Owner(**owner),
         stored=trial,
+        unmeasured=tuple(name for name in limited if name not in reading.constraints),
     )

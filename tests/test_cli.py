@@ -123,11 +123,25 @@ def test_a_rig_by_hand(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_before_anything_is_told_there_is_nothing_to_say(cli: Cli, tmp_path: Path) -> None:
-    file = write_study(tmp_path)
+    file = write_study(tmp_path, command="")
+    assert cli("ask", file)[0] == 0
     assert "nothing safe was seen yet" in cli("best", file)[1]
     assert json.loads(cli("best", file, "--json")[1]) == {"best": None, "recommended": None}
     assert json.loads(cli("status", file, "--json")[1])["best"] is None
     assert cli("confirm", file)[0] == 2
+
+
+@pytest.mark.parametrize("command", ["status", "best", "export", "report", "dashboard"])
+def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
+    cli: Cli, tmp_path: Path, command: str
+) -> None:
+    file = write_study(tmp_path)
+    code, _, err = cli(command, file, *([tmp_path / "a.csv"] if command == "export" else []))
+    assert code == 2
+    assert (
+        "bowl.db: nothing was asked yet, or it was moved or deleted; start the study with: tumble ask" in err
+    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bowl.toml", "rig.py"]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +287,7 @@ def test_a_storage_that_goes_away_exits_with_3(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_study(tmp_path)
+    Ledger(load(file)).close()
 
     def gone(self: Ledger) -> None:
         raise sqlalchemy.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))

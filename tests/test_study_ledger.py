@@ -496,3 +496,49 @@ def test_a_file_whose_making_was_interrupted_is_finished(tmp_path: Path) -> None
         )
         connection.commit()
     assert Ledger(load(file)).status().trials == 0
+
+
+def test_looking_at_a_study_writes_nothing(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
+    ledger.close()
+    before = (tmp_path / "bowl.db").read_bytes()
+    with Ledger(ledger.config, reading=True) as looking:
+        assert looking.status().trials == 1
+        assert looking.recommend() is not None
+        with pytest.raises(optuna.exceptions.StorageInternalError):
+            looking.ask()
+    assert (tmp_path / "bowl.db").read_bytes() == before
+    assert not (tmp_path / "bowl.db-journal").exists()
+
+
+def test_a_study_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    with pytest.raises(
+        StudyFileError, match=r"there is no .*bowl.db: .*moved or deleted; start .* tumble ask"
+    ):
+        Ledger(load(file), reading=True)
+    assert not (tmp_path / "bowl.db").exists()
+    Ledger(load(file)).close()
+    file.write_text(file.read_text().replace('name = "bowl"', 'name = "cup"\nstorage = "sqlite:///bowl.db"'))
+    with pytest.raises(StudyFileError, match="there is no study 'cup' in it"):
+        Ledger(load(file), reading=True)
+
+
+@pytest.mark.parametrize("content", ["", "hello"])
+def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str) -> None:
+    file = write_study(tmp_path)
+    (tmp_path / "bowl.db").write_text(content)
+    with pytest.raises(StudyFileError, match=r"can't be opened \(.*\); check .* a file is a study's"):
+        Ledger(load(file), reading=True)
+    assert (tmp_path / "bowl.db").read_text() == content
+
+
+def test_a_file_that_may_not_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_study(tmp_path)
+    ledger.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(StudyFileError, match=r"bowl.db can't be written to; check the rights of the file"):
+        reopen(ledger)
+    with Ledger(ledger.config, reading=True) as looking:
+        assert looking.status().trials == 0

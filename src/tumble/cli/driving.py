@@ -24,8 +24,8 @@ Json = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 FAULT, STOPPED = 3, 130
 
 
-def open_ledger(file: Path) -> Ledger:
-    """The study of a file; Optuna keeps its own remarks to itself."""
+def open_ledger(file: Path, *, reading: bool = False) -> Ledger:
+    """The study of a file, or only a look at it; Optuna keeps its own remarks to itself."""
     config = load(file)  # before anything slow is imported
     with _no_garbage():
         import optuna
@@ -33,7 +33,7 @@ def open_ledger(file: Path) -> Ledger:
         from tumble.studies.ledger import Ledger
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        return Ledger(config)
+        return Ledger(config, reading=reading)
 
 
 @contextmanager

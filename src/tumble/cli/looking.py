@@ -1,4 +1,4 @@
-"""Commands that only look: status, best, plan, export, report, dashboard."""
+"""Commands that only look: status, best, plan, export, report, dashboard. They write nothing to a study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def status(file: File, json: Json = False) -> None:
 
     Example: tumble status drill.toml --json
     """
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, reading=True)
     found = ledger.status()
     if json:
         typer.echo(show.as_json(asdict(found)))
@@ -35,7 +35,7 @@ def best(file: File, json: Json = False) -> None:
 
     Example: tumble best drill.toml
     """
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, reading=True)
     found, choice = ledger.status().best, ledger.recommend()
     if json:
         typer.echo(show.as_json(show.best_table(found, choice)))
@@ -68,7 +68,7 @@ def export(
     """
     from tumble.studies import evidence
 
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, reading=True)
     try:
         with out.open("w", newline="", encoding="utf-8") as handle:
             count = evidence.write(ledger, handle)
@@ -87,7 +87,7 @@ def report(
     """
     from tumble.report import write_report
 
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, reading=True)
     try:
         write_report(ledger, out)
     except OSError as error:
@@ -105,7 +105,7 @@ def dashboard(
     """
     from tumble.studies.dashboard import serve
 
-    serve(open_ledger(file), port, lambda url: typer.echo(f"{url}  (Ctrl-C ends it)"))
+    serve(open_ledger(file, reading=True), port, lambda url: typer.echo(f"{url}  (Ctrl-C ends it)"))
 
 
 COMMANDS = (status, best, plan, export, report, dashboard)

@@ -24,7 +24,7 @@ from tumble.parameters import Categorical, Float
 from tumble.studies.config import StudyConfig, StudyFileError
 from tumble.studies.owners import HAND, OWNER, Owner, exclusive, me
 from tumble.studies.records import RESULTS, Asked, Entry, Found, Status, entry_of
-from tumble.studies.storage import open_storage
+from tumble.studies.storage import NoStudy, no_study, open_storage
 from tumble.trials import Recommended
 
 PARAMETERS = "tumble:parameters"
@@ -72,15 +72,18 @@ def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:
 
 
 class Ledger:
-    """The trials of the study that a file describes."""
+    """The trials of the study that a file describes.
 
-    def __init__(self, config: StudyConfig) -> None:
+    reading: only to look at a study that is there; nothing is created and nothing is written.
+    """
+
+    def __init__(self, config: StudyConfig, *, reading: bool = False) -> None:
         self.config = config
-        self.storage = open_storage(config)
+        self.storage = open_storage(config, reading=reading)
         self.sampler = StudySampler(config)
         self._mine: set[int] = set()
-        self.study = self._load_or_create()
-        self._check_unchanged()
+        self.study = self._load() if reading else self._load_or_create()
+        self._check_unchanged(reading)
 
     def __enter__(self) -> Self:
         """Itself; it is closed at the end."""
@@ -382,21 +385,27 @@ class Ledger:
         best = min(safe, key=lambda e: (e.reading.value, e.trial))
         return Found(best.trial, best.parameters, best.results[self.config.objective], best.results)
 
-    def _load_or_create(self) -> optuna.Study:
-        """The study; most of the time it is there already, and then nothing is written."""
+    def _load(self) -> optuna.Study:
         name, storage = self.config.name, self.storage
         try:
             return optuna.load_study(study_name=name, storage=storage, sampler=self.sampler)
         except KeyError:
+            raise no_study(self.config, f"there is no study {name!r} in it") from None
+
+    def _load_or_create(self) -> optuna.Study:
+        """The study; most of the time it is there already, and then nothing is written."""
+        try:
+            return self._load()
+        except NoStudy:
             return optuna.create_study(
-                study_name=name,
-                storage=storage,
+                study_name=self.config.name,
+                storage=self.storage,
                 sampler=self.sampler,
                 direction="maximize" if self.config.maximize else "minimize",
                 load_if_exists=True,
             )
 
-    def _check_unchanged(self) -> None:
+    def _check_unchanged(self, reading: bool) -> None:
         """Parameters and objective are fixed by the first opening of the study."""
         now: dict[str, Any] = {
             PARAMETERS: self.config.space.to_dict(),
@@ -406,7 +415,8 @@ class Ledger:
         then = storage.get_study_system_attrs(study_id)
         for key, value in now.items():
             if key not in then:
-                storage.set_study_system_attr(study_id, key, value)
+                if not reading:
+                    storage.set_study_system_attr(study_id, key, value)
             elif then[key] != value:
                 what = "parameters" if key == PARAMETERS else "objective"
                 raise StudyFileError(

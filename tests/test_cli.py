@@ -153,6 +153,11 @@ def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
         (["tell", "FILE", "0"], "load is missing"),
         (["tell", "FILE", "0", "--transient"], "--transient belongs to --failed"),
         (["tell", "FILE", "0", "cost=nan", "load=0"], "must be a finite number"),
+        (
+            ["tell", "FILE", "0", "cost=1", "laod=0"],
+            "unknown result 'laod'; did you mean load? known are cost, load",
+        ),
+        (["tell", "FILE", "0", "zzz=1", "--failed", "fell"], "unknown result 'zzz'; known are cost, load"),
         (["skip", "FILE", "9"], "there is no trial 9"),
         (["import", "FILE", "none.csv"], "can't be read"),
         (["plan", "--trials", "3", "--failures", "9"], "failures"),
@@ -224,6 +229,17 @@ def test_a_fault_of_the_rig_exits_with_3_and_shows_its_output(cli: Cli, tmp_path
     assert "no json" in err
 
 
+def test_a_rig_that_is_not_there_says_so_in_every_line(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, failures=1, command='["python3", "no-such-rig.py", "{x}", "{y}"]')
+    code, out, err = cli("run", file)
+    assert code == 3
+    assert out.count("no-such-rig.py") == 1
+    assert "exit code 2: " in out
+    assert "nothing safe was seen" in err
+    assert "--- its output ---" in err
+    assert "no-such-rig.py" in err
+
+
 def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=3)
     cli("run", file)
@@ -231,6 +247,8 @@ def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = write_study(tmp_path / "other")
     assert "3 trials read" in cli("import", other, tmp_path / "a.csv")[1]
+    out = cli("import", other, tmp_path / "a.csv")[1]
+    assert out == "0 trials read as evidence; none is billed; 3 were there already and are passed over\n"
     assert json.loads(cli("status", other, "--json")[1])["trials"] == 0
 
 

@@ -325,6 +325,16 @@ def test_a_crash_is_billed_with_its_reason(tmp_path: Path) -> None:
     assert ledger.status().failures == len(crashed)
 
 
+def test_what_the_rig_said_last_is_stored_and_shown(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=1, command='["python3", "no-such-rig.py", "{x}", "{y}"]')
+    end = Runner(ledger).run()
+    reason = ledger.entry(0).reading.reason
+    assert reason.startswith("exit code 2: ")
+    assert "no-such-rig.py" in reason
+    assert end.kind == "fault"
+    assert "no-such-rig.py" in end.output
+
+
 def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=2, load="1.0", extra='on_exhausted = "stop"')
     end = Runner(ledger).run()
@@ -402,7 +412,7 @@ def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> Non
     assert evidence.write(old, table) == 5
     path = tmp_path / "old.csv"
     path.write_text(table.getvalue())
-    assert evidence.load(new, path) == 3
+    assert evidence.load(new, path) == evidence.Loaded(read=3, known=0)
     entries = new.entries()
     assert [e.outcome for e in entries] == ["safe", "failed", "failed"]
     assert not any(e.reading.billed for e in entries)
@@ -412,6 +422,27 @@ def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> Non
     status = new.status()
     assert (status.trials, status.trials_left, status.failures) == (0, 8, 0)
     assert status.best is not None
+
+
+def test_reading_a_table_twice_is_no_more_evidence(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    path = tmp_path / "old.csv"
+    path.write_text("x,y,cost,load,failed\n0.1,0.1,1,-1,\n0.1,0.1,1,-1,\n0.3,0.2,,-2,1\n")
+    assert evidence.load(ledger, path) == evidence.Loaded(read=3, known=0)  # one was measured twice
+    assert evidence.load(ledger, path) == evidence.Loaded(read=0, known=3)
+    path.write_text(path.read_text() + "0.1,0.1,1.5,-1,\n")
+    assert evidence.load(ledger, path) == evidence.Loaded(read=1, known=3)
+    assert len(ledger.entries()) == 4
+
+
+def test_a_study_s_own_trials_are_no_evidence_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1, "also": 3.0})
+    ledger.fail(ledger.ask().trial, "fell")
+    table = io.StringIO()
+    evidence.write(ledger, table)
+    (tmp_path / "own.csv").write_text(table.getvalue())
+    assert evidence.load(ledger, tmp_path / "own.csv") == evidence.Loaded(read=0, known=2)
 
 
 @pytest.mark.parametrize(
@@ -449,8 +480,10 @@ def test_choices_survive_a_table(tmp_path: Path) -> None:
     evidence.write(ledger, table)
     (tmp_path / "a.csv").write_text(table.getvalue())
     (row,) = csv.DictReader(table.getvalue().splitlines())
-    assert evidence.load(ledger, tmp_path / "a.csv") == 1
-    assert ledger.entries()[1].parameters == ledger.entries()[0].parameters
+    path.write_text(path.read_text().replace('name = "a"', 'name = "b"'))
+    other = Ledger(load(path))
+    assert evidence.load(other, tmp_path / "a.csv").read == 1
+    assert other.entries()[0].parameters == ledger.entries()[0].parameters
     assert row["outcome"] == "safe"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,19 @@ def test_a_transient_exit_code_is_no_failure(tmp_path: Path) -> None:
     assert rig.run(script(tmp_path, "exit(75)"), SETTING, 0) == rig.Transient("exit code 75")
 
 
+def test_the_last_line_of_the_error_stream_is_part_of_the_reason(tmp_path: Path) -> None:
+    code = "import sys; print('first\\nbit broke\\n', file=sys.stderr); exit({code})"
+    assert rig.run(script(tmp_path, code.format(code=4)), SETTING, 0) == rig.Crashed(
+        "exit code 4: bit broke", {}, "first\nbit broke\n\n"
+    )
+    assert rig.run(script(tmp_path, code.format(code=75)), SETTING, 0) == rig.Transient(
+        "exit code 75: bit broke", "first\nbit broke\n\n"
+    )
+    long = rig.run(script(tmp_path, "import sys; sys.exit('x' * 9999)"), SETTING, 0)
+    assert isinstance(long, rig.Crashed)
+    assert (len(long.reason), len(long.output)) == (len("exit code 1: ") + rig.LAST, rig.TAIL)
+
+
 def test_a_signal_is_a_failure_with_its_name(tmp_path: Path) -> None:
     code = "import os; os.kill(os.getpid(), 11)"
     assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("ended by signal 11 (SIGSEGV)")
@@ -103,7 +117,10 @@ def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tm
     assert verdict == rig.Crashed("ran longer than 1 s", {"torque": 1.0})
     child = int((tmp_path / "pid").read_text())
     stat = Path(f"/proc/{child}/stat")
-    assert not stat.exists() or stat.read_text().split()[2] in "ZX"
+    end = time.monotonic() + 10.0
+    while stat.exists() and stat.read_text().split()[2] not in "ZX":  # killed, and perhaps not gone yet
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,7 @@ def tell(
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file)
+    ledger.check_names(measured)
     if failed is not None:
         entry = ledger.fail(trial, failed, measured, transient)
     else:
@@ -172,13 +173,15 @@ def import_(
     """Read old trials as evidence: they teach, and charge neither trials nor failures.
 
     The file needs a column for each parameter and result; `failed` (1 for a crash) and `reason` may be there.
+    Trials that the study has already, with the same setting and the same results, are passed over.
 
     Example: tumble import drill.toml last-year.csv
     """
     from tumble.studies import evidence
 
-    count = evidence.load(open_ledger(file), table)
-    typer.echo(f"{count} trials read as evidence; none is billed")
+    found = evidence.load(open_ledger(file), table)
+    again = f"; {found.known} were there already and are passed over" if found.known else ""
+    typer.echo(f"{found.read} trials read as evidence; none is billed{again}")
 
 
 def _result(text: str) -> tuple[str, float]:

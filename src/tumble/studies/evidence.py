@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -75,16 +77,43 @@ def write(ledger: Ledger, file: TextIO) -> int:
     return len(entries)
 
 
-def load(ledger: Ledger, path: Path) -> int:
-    """Read a file of old trials as evidence: all of it or, where a row is wrong, nothing. How many were read.
+@dataclass(frozen=True)
+class Loaded:
+    """How many trials were read, and how many were passed over because the study had them already."""
+
+    read: int
+    known: int
+
+
+def load(ledger: Ledger, path: Path) -> Loaded:
+    """Read a file of old trials as evidence: all of it or, where a row is wrong, nothing.
 
     It needs a column for each parameter and each result; `failed` (1 for a crash, which needs no result) and
-    `reason` are used where they are there.  Rows that were void in an exported study are passed over.
+    `reason` are used where they are there.  Rows that were void in an exported study are passed over, and so
+    is a trial that the study has: reading a file twice is no more evidence.  A trial that stands twice in the
+    file was measured twice.
     """
-    found = [evidence(ledger.config, *parsed) for parsed in _parse(ledger.config, path) if parsed is not None]
+    config = ledger.config
+    found = [evidence(config, *parsed) for parsed in _parse(config, path) if parsed is not None]
+    had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
+    new = []
     for trial in found:
+        identity = _identity(config, trial)
+        if had[identity] > 0:
+            had[identity] -= 1
+        else:
+            new.append(trial)
+    for trial in new:
         ledger.study.add_trial(trial)
-    return len(found)
+    return Loaded(len(new), len(found) - len(new))
+
+
+def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
+    """What makes two trials one: the setting, what was measured, and how it ended."""
+    results = trial.user_attrs.get(RESULTS, {})
+    values = [trial.params[name] for name in config.space.names]
+    values += [results.get(name) for name in (config.objective, *(limit.name for limit in config.limits))]
+    return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 
 
 def _parse(

@@ -7,6 +7,7 @@ is one transaction; everything before that may be repeated.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -29,6 +30,7 @@ from tumble.trials import Recommended
 
 PARAMETERS = "tumble:parameters"
 OBJECTIVE = "tumble:objective"
+REASON_LIMIT = 500  # characters
 
 
 class StudySampler(TumbleSampler):
@@ -155,6 +157,15 @@ class Ledger:
             self._finish(number, TrialState.PRUNED)
         return self.entry(number)
 
+    def check_names(self, results: Mapping[str, float]) -> None:
+        """Refuse a result that the file does not know: by hand a slip; a rig may print what it likes."""
+        known = [self.config.objective, *(limit.name for limit in self.config.limits)]
+        for name in results:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {close[0]}? " if close else ""
+                raise InputError(f"unknown result {name!r}; {hint}known are {', '.join(known)}")
+
     def fail(
         self,
         number: int,
@@ -168,7 +179,7 @@ class Ledger:
         if transient:
             return self.skip(number, reason, owner=owner, kind="transient")
         self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
-        self.study._storage.set_trial_user_attr(self._id(number), REASON, reason)
+        self.study._storage.set_trial_user_attr(self._id(number), REASON, reason[:REASON_LIMIT])
         self._finish(number, TrialState.FAIL)
         return self.entry(number)
 
@@ -373,7 +384,7 @@ class Ledger:
             self._mine.discard(self._id(number))
 
     def _void(self, trial_id: int, kind: str, reason: str) -> None:
-        note = {"kind": kind, "reason": reason[:500]}
+        note = {"kind": kind, "reason": reason[:REASON_LIMIT]}
         self.study._storage.set_trial_system_attr(trial_id, OUTCOME, note)
         self.study._storage.set_trial_state_values(trial_id, TrialState.FAIL)
         self._mine.discard(trial_id)

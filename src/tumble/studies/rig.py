@@ -6,6 +6,7 @@ What a command may say, and what it means:
 ends with 0, last line usable         `Measured`: a value and whatever else it printed
 ends with 0, objective not finite     `Crashed` ("returned nan"): a failure, with the constraints measured
 ends with another code                `Crashed`: a failure; a last line of JSON may carry measured constraints
+                                      and the last line of the error stream is the reason
 ends with a transient code            `Transient`: a fault of the infrastructure, to be tried again
 runs longer than the limit            `Crashed` ("ran longer than 600 s"): a failure, and the command is ended
 ends with 0, last line unusable       `Unusable`: the command and the study file don't fit; nobody is billed
@@ -32,6 +33,7 @@ from tumble.parameters import Choice
 from tumble.studies.config import PLACEHOLDER, StudyConfig
 
 TAIL = 4000  # characters of output that are kept for a message
+LAST = 300  # characters of the last line of the error stream that are part of a reason
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Crashed:
 
     reason: str
     results: dict[str, float] = field(default_factory=dict)
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Transient:
     """The infrastructure failed; nothing is known about the setting."""
 
     reason: str
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,17 +111,21 @@ def run(
         timed_out = _wait(process, config.timeout, beat, beat_seconds)
         text, errors = _content(out), _content(err)
     if timed_out:
-        return Crashed(f"ran longer than {config.timeout:g} s", _partial(text, config))
+        return Crashed(f"ran longer than {config.timeout:g} s", _partial(text, config), errors[-TAIL:])
     return judge(process.returncode, text, config, errors)
 
 
 def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdict:
-    """What an exit code and an output mean; `errors` is what came on the error stream."""
+    """What an exit code and an output mean; `errors` is what came on the error stream.
+
+    A reason ends with the last line of the error stream: that is where most programs say what happened.
+    """
+    how = f"exit code {code}" if code >= 0 else f"ended by signal {-code} ({_signal_name(-code)})"
+    reason = ": ".join(filter(None, (how, _last_words(errors))))
     if code in config.transient_exit_codes:
-        return Transient(f"exit code {code}")
+        return Transient(reason, errors[-TAIL:])
     if code != 0:
-        how = f"exit code {code}" if code > 0 else f"ended by signal {-code} ({_signal_name(-code)})"
-        return Crashed(how, _partial(text, config))
+        return Crashed(reason, _partial(text, config), errors[-TAIL:])
     try:
         results = parse_results(text, config)
     except ValueError as error:
@@ -157,6 +165,11 @@ def _partial(text: str, config: StudyConfig) -> dict[str, float]:
 def _content(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace")
+
+
+def _last_words(errors: str) -> str:
+    lines = errors.split("\n")
+    return next((line.strip()[-LAST:] for line in reversed(lines) if line.strip()), "")
 
 
 def _last_line(text: str) -> dict[str, Any] | None:

@@ -74,6 +74,7 @@ class Runner:
         self.on_start, self.on_told, self.on_beat = on_start, on_told, on_beat
         self._me = me()
         self._last_beat = 0.0
+        self._last_output = ""  # of the error stream of the last trial that failed here
         ledger.sampler.while_waiting = self._while_waiting
 
     def run(self) -> End:
@@ -101,6 +102,7 @@ class Runner:
                     "fault",
                     f"{status.failures} trials failed, no failure is left and nothing safe was seen: look at "
                     "the command and the limits, add a [start] that is safe, and raise failures to go on",
+                    self._last_output,
                 )
             )
 
@@ -118,12 +120,14 @@ class Runner:
         self.on_start(asked)
         verdict, number = self._verdict(asked), asked.trial
         if isinstance(verdict, rig.Transient):
-            self._void(number, f"{verdict.reason}, {self.ledger.config.retries + 1} times", "transient")
+            reason = f"{verdict.reason}, {self.ledger.config.retries + 1} times"
+            self._void(number, reason, "transient", verdict.output)
         elif isinstance(verdict, rig.Unusable):
             self._void(number, verdict.reason, "unusable", verdict.output)
         elif isinstance(verdict, rig.Measured):
             self.on_told(self.ledger.tell(number, verdict.results, owner=self._me))
         else:
+            self._last_output = verdict.output
             self.on_told(self.ledger.fail(number, verdict.reason, verdict.results, owner=self._me))
 
     def _verdict(self, asked: Asked) -> rig.Verdict:

@@ -136,6 +136,10 @@ BAD = {
         edit('failures = 6\non_exhausted = "safe"', 'on_exhausted = "stop"'),
         'on_exhausted: "stop" needs a budget',
     ),
+    "stop with a budget of nothing": (
+        edit('failures = 6\non_exhausted = "safe"', 'failures = 0\non_exhausted = "stop"'),
+        'failures: 0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1',
+    ),
     "unknown end": (edit('"safe"', '"never"'), "on_exhausted: expected 'safe' or 'stop', but 'never' came"),
     "unknown key": (edit("failures = 6", "failure = 6"), "failure: unknown key; did you mean failures?"),
     "unknown key without a neighbour": (

@@ -343,6 +343,9 @@ def _check_budget(config: StudyConfig) -> None:
         raise _wrong(config.path, "failures", message)
     if config.on_exhausted == "stop" and config.failures is None:
         raise _wrong(config.path, "on_exhausted", '"stop" needs a budget; write for example: failures = 6')
+    if config.on_exhausted == "stop" and config.failures == 0:
+        message = '0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1 or more'
+        raise _wrong(config.path, "failures", message)
 
 
 def _check_method(config: StudyConfig) -> None:

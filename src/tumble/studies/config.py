@@ -344,7 +344,7 @@ def _check_budget(config: StudyConfig) -> None:
     if config.on_exhausted == "stop" and config.failures is None:
         raise _wrong(config.path, "on_exhausted", '"stop" needs a budget; write for example: failures = 6')
     if config.on_exhausted == "stop" and config.failures == 0:
-        message = '0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1 or more'
+        message = '0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1'
         raise _wrong(config.path, "failures", message)
 
 

@@ -120,6 +120,10 @@ def test_the_report_fetches_nothing(ledger: Ledger) -> None:
     assert '<link rel="icon" href="data:,">' in text
 
 
+def test_the_report_is_small_enough_for_a_mail(ledger: Ledger) -> None:
+    assert len(report.page(ledger).encode()) < 2.5e6
+
+
 def test_the_report_of_a_study_without_trials_says_so(tmp_path: Path) -> None:
     text = report.page(Ledger(load(write_study(tmp_path))))
     assert "Nothing was told yet" in text

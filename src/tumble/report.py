@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,18 +49,25 @@ def write_report(ledger: Ledger, path: Path) -> None:
 
 def page(ledger: Ledger) -> str:
     """The page as HTML; nothing in it is fetched from anywhere."""
-    drawn = [
-        figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config={"responsive": True})
-        for name, figure in figures(ledger).items()
-    ]
-    body = "\n".join(f'<section class="figure">{html}</section>' for html in drawn)
+    drawn = "\n".join(_section(name, figure) for name, figure in figures(ledger).items())
     return PAGE.format(
         title=escape(ledger.config.name),
-        plotly=get_plotlyjs() if drawn else "",
         summary=_summary(ledger),
-        figures=body or "<p>Nothing was told yet: there is nothing to draw.</p>",
+        figures=drawn or "<p>Nothing was told yet: there is nothing to draw.</p>",
         table=_table(ledger),
+        drawing=DRAWING.format(plotly=_packed_plotly()) if drawn else "",
     )
+
+
+def _section(name: str, figure: go.Figure) -> str:
+    """A figure's place, with its numbers; no text in them ends the script element they stand in."""
+    numbers = figure.to_json().replace("<", "\\u003c")
+    return f'<section class="figure" id="{name}"><script type="application/json">{numbers}</script></section>'
+
+
+def _packed_plotly() -> str:
+    """Plotly's program, which is nearly all of a page, in two fifths of its size."""
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
 
 
 def progress_figure(data: plots.Progress, label: str) -> go.Figure:
@@ -282,7 +291,6 @@ th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-b
 .safe td:nth-child(2) {{ color: #2a7f62; }}
 .figure {{ margin: 1.5rem 0; }}
 </style>
-<script>{plotly}</script>
 </head>
 <body>
 <h1>{title}</h1>
@@ -290,6 +298,20 @@ th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-b
 {figures}
 <h2>Trials</h2>
 {table}
+{drawing}
 </body>
 </html>
 """
+
+DRAWING = """<script type="text/plain" id="plotly">{plotly}</script>
+<script type="module">
+const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), c => c.charCodeAt(0));
+const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const program = document.createElement("script");
+program.textContent = await new Response(unpacked).text();
+document.head.append(program);
+for (const place of document.querySelectorAll(".figure")) {{
+  const {{data, layout}} = JSON.parse(place.querySelector("script").textContent);
+  Plotly.newPlot(place, data, layout, {{responsive: true}});
+}}
+</script>"""

@@ -6,29 +6,19 @@ names the file, the key and the remedy.  Reading writes nothing.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
-from pydantic_core import ErrorDetails
+from types import SimpleNamespace
+from typing import Any, Literal
 
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.space import Space
+from tumble.studies import tables
+from tumble.studies.tables import Key, Wrong, list_of, one_of, table_of, whole
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -36,8 +26,6 @@ LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*
 DRIVERS = ("sqlite", "postgresql", "mysql")
 FREE_METHODS = ("xs", "ei", "pi", "ucb", "mes")
 CONSTRAINED_METHODS = ("xsf", "eic", "pesc", "safe-set")
-
-Number = StrictFloat  # takes 600 as well as 600.0, but neither "600" nor true
 
 
 class StudyFileError(InputError):
@@ -91,48 +79,43 @@ class StudyConfig:
         }
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _ParameterTable(_Table):
-    type: Literal["float", "int", "categorical"] | None = None
-    low: Number | None = None
-    high: Number | None = None
-    log: StrictBool = False
-    step: Number | None = None
-    choices: list[StrictStr | StrictBool | StrictInt | StrictFloat] | None = None
-
-
-class _File(_Table):
-    name: Annotated[StrictStr, Field(min_length=1, max_length=200)]
-    objective: StrictStr
-    maximize: StrictBool = False
-    trials: Annotated[StrictInt, Field(ge=1)]
-    failures: Annotated[StrictInt, Field(ge=0)] | None = None
-    on_exhausted: Literal["safe", "stop"] = "safe"
-    storage: StrictStr | None = None
-    command: Annotated[list[StrictStr], Field(min_length=1)] | None = None
-    timeout: Annotated[Number, Field(gt=0)] | None = None
-    transient_exit_codes: list[Annotated[StrictInt, Field(ge=1, le=255)]] = []
-    retries: Annotated[StrictInt, Field(ge=0)] = 3
-    seed: Annotated[StrictInt, Field(ge=0)] = 0
-    method: StrictStr | None = None
-    settings: Literal["default", "paper"] = "default"
-    parameters: Annotated[dict[str, _ParameterTable], Field(min_length=1)]
-    constraints: dict[str, StrictStr] = {}
-    start: dict[str, StrictStr | StrictBool | StrictInt | StrictFloat] | None = None
+PARAMETER = {
+    "type": Key(one_of("float", "int", "categorical"), None),
+    "low": Key(tables.number, None),
+    "high": Key(tables.number, None),
+    "log": Key(tables.truth, False),
+    "step": Key(tables.number, None),
+    "choices": Key(list_of(tables.choice), None),
+}
+FILE = {
+    "name": Key(tables.name),
+    "objective": Key(tables.text),
+    "maximize": Key(tables.truth, False),
+    "trials": Key(whole(1)),
+    "failures": Key(whole(0), None),
+    "on_exhausted": Key(one_of("safe", "stop"), "safe"),
+    "storage": Key(tables.text, None),
+    "command": Key(list_of(tables.text, least=1), None),
+    "timeout": Key(tables.positive, None),
+    "transient_exit_codes": Key(list_of(whole(1, 255)), ()),
+    "retries": Key(whole(0), 3),
+    "seed": Key(whole(0), 0),
+    "method": Key(tables.text, None),
+    "settings": Key(one_of("default", "paper"), "default"),
+    "parameters": Key(table_of(tables.table(PARAMETER), least=1)),
+    "constraints": Key(table_of(tables.text), {}),
+    "start": Key(table_of(tables.choice), None),
+}
 
 
 def load(path: str | Path) -> StudyConfig:
     """The study that the TOML file at `path` describes; `StudyFileError` where it describes none."""
     file = Path(path)
-    table = _read(file)
     try:
-        raw = _File.model_validate(table)
-    except ValidationError as error:
-        raise StudyFileError(_explain(file, error.errors()[0], table)) from None
-    parameters = {key: _parameter(file, key, value) for key, value in raw.parameters.items()}
+        raw = SimpleNamespace(**tables.read(_read(file), FILE))
+    except Wrong as wrong:
+        raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
+    parameters = {key: _parameter(file, key, SimpleNamespace(**t)) for key, t in raw.parameters.items()}
     space = Space(parameters)
     config = StudyConfig(
         path=file,
@@ -180,23 +163,6 @@ def _wrong(file: Path, key: str, message: str) -> StudyFileError:
     return StudyFileError(f"{file}: {key}: {message}")
 
 
-_REMEDIES = {
-    "missing": "is missing; add it, for example: {example}",
-    "string_type": "expected text in quotes, but {input} came; write for example: {example}",
-    "int_type": "expected a whole number, but {input} came; write for example: {example}",
-    "float_type": "expected a number, but {input} came; write for example: {example}",
-    "bool_type": "expected true or false, but {input} came",
-    "list_type": "expected a list in square brackets, but {input} came; write for example: {example}",
-    "dict_type": "expected a table, but {input} came; write for example: {example}",
-    "model_type": "expected a table, but {input} came; write for example: {example}",
-    "too_short": "must not be empty; write for example: {example}",
-    "string_too_short": "must not be empty; write for example: {example}",
-    "string_too_long": "is too long; use at most {max_length} characters",
-    "greater_than_equal": "must be at least {ge}, but {input} came; write for example: {example}",
-    "less_than_equal": "must be at most {le}, but {input} came",
-    "greater_than": "must be greater than {gt:g}, but {input} came; write for example: {example}",
-    "literal_error": "expected {expected}, but {input} came",
-}
 _EXAMPLES = {
     "name": 'name = "drill"',
     "objective": 'objective = "cost"',
@@ -215,37 +181,18 @@ _EXAMPLES = {
 }
 
 
-def _explain(file: Path, error: ErrorDetails, table: dict[str, Any]) -> str:
-    """One sentence for the first complaint of pydantic."""
-    # A union adds the tried type to the location: only the parts that stand in the file are named.
-    where: list[str] = []
-    node: Any = table
-    for part in error["loc"]:
-        known = part in node if isinstance(node, dict) else isinstance(node, list) and isinstance(part, int)
-        if not known and error["type"] != "missing":
-            break
-        where.append(str(part))
-        node = node[part] if known else None
-    key = ".".join(where)
-    if error["type"] == "extra_forbidden":
-        return f"{file}: {'.'.join(map(str, error['loc']))}: unknown key; {_nearest(error)}"
-    template = _REMEDIES.get(error["type"], f"{error['msg']}, but {{input}} came")
-    context = {"example": _EXAMPLES.get(where[0] if where else "", ""), "input": _show(error["input"])}
-    return f"{file}: {key}: " + template.format(**{**error.get("ctx", {}), **context})
+def _with_example(wrong: Wrong) -> str:
+    example, message = _EXAMPLES.get(wrong.keys[0]), str(wrong)
+    if example is None or "unknown key" in message:
+        return message
+    return (
+        f"{message}, for example: {example}"
+        if "add it" in message
+        else f"{message}; write for example: {example}"
+    )
 
 
-def _nearest(error: ErrorDetails) -> str:
-    model = _ParameterTable if len(error["loc"]) > 1 else _File
-    close = difflib.get_close_matches(str(error["loc"][-1]), model.model_fields, n=1)
-    return f"did you mean {close[0]}?" if close else f"known keys are {', '.join(model.model_fields)}"
-
-
-def _show(value: object) -> str:
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _parameter(file: Path, name: str, table: _ParameterTable) -> Parameter:
+def _parameter(file: Path, name: str, table: SimpleNamespace) -> Parameter:
     key = f"parameters.{name}"
     if not NAME.fullmatch(name) or name == "trial":
         remedy = (
@@ -258,7 +205,7 @@ def _parameter(file: Path, name: str, table: _ParameterTable) -> Parameter:
         raise _wrong(file, key, str(error)) from None
 
 
-def _is_categorical(table: _ParameterTable) -> bool:
+def _is_categorical(table: SimpleNamespace) -> bool:
     if table.choices is None and table.type == "categorical":
         raise StudyFileError('needs choices; write for example: { choices = ["hss", "carbide"] }')
     if table.choices is not None and (table.low is not None or table.high is not None):
@@ -266,20 +213,20 @@ def _is_categorical(table: _ParameterTable) -> bool:
     return table.choices is not None
 
 
-def _categorical(table: _ParameterTable) -> Parameter:
+def _categorical(table: SimpleNamespace) -> Parameter:
     if table.type not in (None, "categorical") or table.log or table.step is not None:
         raise StudyFileError("choices take no type, log or step; drop them")
     assert table.choices is not None
     return Categorical(tuple(table.choices))
 
 
-def _numeric(table: _ParameterTable) -> Parameter:
+def _numeric(table: SimpleNamespace) -> Parameter:
     if table.low is None or table.high is None:
         missing = "low" if table.low is None else "high"
         raise StudyFileError(f"{missing} is missing; write for example: {{ low = 500.0, high = 4000.0 }}")
     if table.type == "int":
         step = 1 if table.step is None else table.step
-        return Int(table.low, table.high, log=table.log, step=step)  # type: ignore[arg-type]
+        return Int(table.low, table.high, log=table.log, step=step)
     return Float(table.low, table.high, log=table.log, step=table.step)
 
 

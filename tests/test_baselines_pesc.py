@@ -4,17 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_triangular
 from scipy.stats import differential_entropy
 
 from tests.oracles import central, close
 from tests.toys import context_of, draw_process, history, smooth_history
-from tumble.baselines.paths import draw_paths, minimisers
-from tumble.baselines.pesc import PredictiveEntropy, informed_by, predictive_entropy
+from tumble.baselines.paths import draw_paths, minimisers, rough_minimisers
+from tumble.baselines.pesc import RIVALS, PredictiveEntropy, informed_by, predictive_entropy
 from tumble.core.feasibility import Feasibility
-from tumble.core.gp import GP, Hyper, cholesky, condition
+from tumble.core.gp import Hyper, cholesky, condition
 from tumble.core.settings import Settings
 
-SAMPLES = 20_000
+HALF = 20_000  # draws; there are two halves
 
 
 def grid_of(dim: int):
@@ -30,61 +31,127 @@ def toy(dim: int, count: int, seed: int):
     return gps[0], tuple(gps[1:]), rng
 
 
-def joint_draws(gp: GP, grid, rng):
-    mean, cov = gp.predict_joint(grid)
-    return mean + rng.standard_normal((SAMPLES, len(grid))) @ cholesky(cov + 1e-8 * np.eye(len(grid))).T
+def standard_draws(dim: int, rng):
+    """(HALF, dim) standard normals with exactly that mean and covariance: less noise in what follows."""
+    z = rng.standard_normal((HALF, dim))
+    z -= z.mean(axis=0)
+    return solve_triangular(np.linalg.cholesky(z.T @ z / HALF), z.T, lower=True).T
 
 
-def rejection(gps, grid, rng, stars: int = 40):
-    """α on a grid, and the minimisers it averages over.
+def joint_draws(gps, points, rng):
+    """(draws, points) of each process, and where in the draws every constraint is met."""
+    draws = []
+    for gp in gps:
+        mean, cov = gp.predict_joint(points)
+        root = cholesky(cov + 1e-8 * np.eye(len(points)))
+        draws.append(mean + np.vstack([standard_draws(len(points), rng) for _ in range(2)]) @ root.T)
+    return draws, np.all([d <= 0.0 for d in draws[1:]], axis=0)
+
+
+def law_of_the_minimum(draws, allowed):
+    """For each draw the index of its constrained minimum (-1 where nothing is allowed); the law of those."""
+    where = np.argmin(np.where(allowed, draws[0], np.inf), axis=1)
+    where = np.where(allowed.any(axis=1), where, -1)
+    ids, counts = np.unique(where[where >= 0], return_counts=True)
+    kept = counts >= 100
+    assert counts[kept].sum() >= 0.9 * counts.sum()
+    return where, ids[kept], counts[kept] / counts[kept].sum()
+
+
+def rejection(gps, grid, rng):
+    """α on a grid, from two halves of the draws, and the law of x* that it is an expectation over.
 
     The processes are drawn whole; draws are sorted by where their constrained minimum is, and the entropy of
-    each noisy output within a sort is estimated by spacings: neither EP nor a normal approximation.
+    each noisy output within a sort is estimated by spacings: neither factors at a few points, nor EP, nor a
+    normal approximation. Only the grid and the number of draws are finite.
     """
-    draws = [joint_draws(gp, grid, rng) for gp in gps]
-    allowed = (
-        np.all([d <= 0.0 for d in draws[1:]], axis=0) if len(draws) > 1 else np.ones_like(draws[0], bool)
-    )
-    where = np.where(allowed.any(axis=1), np.argmin(np.where(allowed, draws[0], np.inf), axis=1), -1)
-    ids, counts = np.unique(where[where >= 0], return_counts=True)
-    ids, counts = ids[counts >= 100], counts[counts >= 100]
-    chosen = rng.choice(ids, stars, p=counts / counts.sum())
-    alpha = np.zeros(len(grid))
+    draws, allowed = joint_draws(gps, grid, rng)
+    where, ids, law = law_of_the_minimum(draws, allowed)
+    halves = np.zeros((2, len(grid)))
     for gp, values in zip(gps, draws, strict=True):
         y = values + gp.hyper.noise * rng.standard_normal(values.shape)
         before = 0.5 * np.log(2.0 * np.pi * math.e * (gp.predict(grid)[1] + gp.hyper.noise**2))
-        for i, times in zip(*np.unique(chosen, return_counts=True), strict=True):
-            alpha += times / stars * (before - differential_entropy(y[where == i], axis=0))
-    return alpha, grid[chosen]
+        for half in range(2):
+            own = slice(half * HALF, (half + 1) * HALF)
+            for i, p in zip(ids, law, strict=True):
+                halves[half] += p * (before - differential_entropy(y[own][where[own] == i], axis=0))
+    return halves, ids, law
 
 
-@pytest.mark.parametrize(("dim", "count", "seed"), [(1, 1, 0), (1, 2, 3), (2, 1, 0), (2, 2, 0)])
-def test_pesc_agrees_with_rejection_sampling(dim, count, seed):
-    """Correlation of at least 0.95 and the same argmax."""
-    objective, constraints, rng = toy(dim, count, seed)
-    grid = grid_of(dim)
-    expected, stars = rejection((objective, *constraints), grid, rng)
-    ours = informed_by(objective, constraints, objective.X, stars).gain(grid)
-    assert np.corrcoef(ours, expected)[0, 1] >= 0.95
-    assert np.argmax(ours) == np.argmax(expected)
+def pesc(gps, places, stars, law, grid):
+    """The acquisition with as many draws of x* as it takes: its mean over their law."""
+    each = [informed_by(gps[0], gps[1:], places, star[None, :]).gain(grid) for star in stars]
+    return law @ np.array(each)
 
 
-def test_pesc_agrees_with_rejection_sampling_on_average():
-    """Over toys that nobody chose; the point it picks has nearly the largest gain.
+def test_pesc_agrees_with_rejection_sampling():
+    """On toys that nobody chose: a correlation of 0.95, and the same argmax or one as good to within a tenth.
 
-    Of forty such toys the median correlation is 0.98, the least 0.87; the picked point has 96 % of the gain.
+    Over the first forty toys (seeds 0 to 9) the correlation is at least 0.954, its median 0.993; the argmax
+    is the same point of the grid in 27, and in 39 has nine tenths of the largest gain (the other 81 %, on
+    average 98 %). Without rivals: 0.844, 0.986, 20, 35 (80 %, 96 %). The reference's own standard error is
+    about 1 % of the largest gain.
     """
-    correlations, shares = [], []
-    for seed in range(2, 4):
-        for dim, count in ((1, 1), (1, 2), (2, 1), (2, 2)):
-            objective, constraints, rng = toy(dim, count, seed)
-            grid = grid_of(dim)
-            expected, stars = rejection((objective, *constraints), grid, rng, 20)
-            ours = informed_by(objective, constraints, objective.X, stars).gain(grid)
-            correlations.append(np.corrcoef(ours, expected)[0, 1])
-            shares.append(expected[np.argmax(ours)] / expected.max())
-    assert np.mean(correlations) >= 0.95
-    assert np.mean(shares) >= 0.9
+    kinds = [(dim, count, seed) for seed in range(3) for dim in (1, 2) for count in (1, 2)]
+    correlations, shares = np.array([_agreement(*kind) for kind in kinds]).T
+    assert correlations.min() >= 0.95
+    assert shares.min() >= 0.9
+    assert np.mean(shares == 1.0) >= 0.5
+
+
+def _agreement(dim: int, count: int, seed: int) -> tuple[float, float]:
+    """Correlation with the reference; the reference at our argmax, as a share of its largest value."""
+    objective, constraints, rng = toy(dim, count, seed)
+    gps, grid = (objective, *constraints), grid_of(dim)
+    halves, ids, law = rejection(gps, grid, rng)
+    assert np.corrcoef(halves)[0, 1] >= 0.98  # what is compared with is not noise
+    expected = halves.mean(axis=0)
+    rivals = np.unique(rng.choice(ids, RIVALS, p=law))
+    ours = pesc(gps, np.vstack([objective.X, grid[rivals]]), grid[ids], law, grid)
+    return np.corrcoef(ours, expected)[0, 1], expected[np.argmax(ours)] / expected.max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [1, 2])
+def test_propagation_agrees_with_rejection_by_the_same_factors(count, seed):
+    """Draws that satisfy the factors at the trials, x* and x, and no others: what remains is EP's own error.
+
+    Variance is compared with variance, and the gain itself, not only its shape.
+    """
+    objective, constraints, rng = toy(1, count, seed)
+    gps, grid = (objective, *constraints), grid_of(1)
+    n = len(grid)
+    draws, allowed = joint_draws(gps, np.vstack([grid, objective.X]), rng)
+    _, ids, law = law_of_the_minimum([d[:, :n] for d in draws], allowed[:, :n])
+    expected = np.zeros(n)
+    for i, p in zip(ids, law, strict=True):
+        better = allowed & (draws[0] < draws[0][:, [i]])
+        met = allowed[:, i] & ~better[:, n:].any(axis=1)
+        for gp, values in zip(gps, draws, strict=True):
+            noise = gp.hyper.noise**2
+            var = np.ma.masked_array(values[met, :n], better[met, :n]).var(axis=0).filled()
+            expected += 0.5 * p * (np.log(gp.predict(grid)[1] + noise) - np.log(var + noise))
+    ours = pesc(gps, objective.X, grid[ids], law, grid)
+    assert np.corrcoef(ours, expected)[0, 1] >= 0.99
+    np.testing.assert_allclose(ours.mean(), expected.mean(), rtol=0.1)
+
+
+@pytest.mark.parametrize(("dim", "count"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_minimisers_of_paths_have_the_law_of_those_of_joint_draws(dim, count):
+    objective, constraints, rng = toy(dim, count, 0)
+    gps, grid = (objective, *constraints), grid_of(dim)
+    draws, allowed = joint_draws(gps, grid, rng)
+    where = law_of_the_minimum(draws, allowed)[0]
+    expected = np.bincount(where[where >= 0], minlength=len(grid)) / np.sum(where >= 0)
+    found = []
+    for _ in range(20):
+        paths = [draw_paths(gp, 100, rng) for gp in gps]
+        met = np.all([p.values(grid) <= 0.0 for p in paths[1:]], axis=0).any(axis=0)
+        found.append(rough_minimisers(paths[0], tuple(paths[1:]), grid)[met])
+    stars = np.vstack(found)
+    got = (stars[:, None, :] == grid).all(axis=2).mean(axis=0)
+    chance = np.sqrt(2.0 / np.pi * expected * (1.0 - expected) / len(stars)).sum() / 2.0
+    assert np.abs(got - expected).sum() / 2.0 <= 2.0 * chance
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -118,6 +185,15 @@ def test_it_draws_as_many_minimisers_as_the_settings_say():
     assert isinstance(acquisition, PredictiveEntropy)
     assert acquisition.objective.star_mean.shape == (7,)
     assert len(acquisition.constraints) == 1
+
+
+def test_h_sits_at_the_trials_at_the_minimisers_of_further_draws_and_at_no_place_twice():
+    past = smooth_history(6, 2, constraints=1)
+    points = predictive_entropy(context_of(past, Settings(draws=3))).objective.points
+    trials = (points[:, None, :] == past.X).all(axis=2).any(axis=1).sum()
+    assert trials > 0
+    assert 3 < len(points) - 3 - trials <= RIVALS
+    assert len(np.unique(points, axis=0)) == len(points)
 
 
 def test_a_trial_in_flight_leaves_less_to_learn_around_it():

@@ -1,6 +1,6 @@
 """A process that is told where the constrained minimum is: the posterior given the data and x*.
 
-Expectation propagation leaves Gaussian sites on d = f - f(x*) and on the constraints, at the trials and x*.
+Expectation propagation leaves Gaussian sites on d = f - f(x*) and on the constraints, at some places and x*.
 They change the process through covariances with those points alone, so that mean, variance, covariance with
 f(x*) and all their gradients are linear or quadratic forms in them, for all minimisers at once.
 """
@@ -20,7 +20,7 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 NUGGET = 1e-9  # of the prior variance, on top of posterior covariances: their rounding
-IRRELEVANT = 1e-6  # a trial that is safe and better than x* with less than this probability has no say
+IRRELEVANT = 1e-6  # a place that is safe and better than x* with less than this probability has no say
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Informed:
     """A process given the data and, one after the other, each of S minimisers."""
 
     gp: GP
-    points: Array  # (Q, D) where factors sit: trials, then the minimisers
+    points: Array  # (Q, D) where factors sit: places, then the minimisers
     half: Array  # (N, Q) chol^-1 k(X, points)
     pull: Array  # (Q, S)
     shrink: Array  # (Q, S, Q)
@@ -102,14 +102,14 @@ class _Knowledge:
     star_var: float
 
 
-def inform(gps: Sequence[GP], trials: Array, stars: Array) -> tuple[Informed, ...]:
-    """Objective and constraints given each minimiser of `stars` (S, D), with factors h at `trials` (N, D)."""
-    points = np.vstack([trials, stars])
+def inform(gps: Sequence[GP], places: Array, stars: Array) -> tuple[Informed, ...]:
+    """Objective and constraints given each minimiser of `stars` (S, D), with factors h at `places` (N, D)."""
+    points = np.vstack([places, stars])
     joint = [_joint(gp, points) for gp in gps]
     smallest = 10.0 * NUGGET * gps[0].hyper.variance
-    known = [_knowing(joint, len(trials), len(trials) + i, smallest) for i in range(len(stars))]
+    known = [_knowing(joint, len(places), len(places) + i, smallest) for i in range(len(stars))]
     used = np.zeros(len(points), dtype=bool)
-    used[len(trials) :] = True
+    used[len(places) :] = True
     for one in (one for knowledge in known for one in knowledge):
         used |= one.shrink.any(axis=1)
     return tuple(_informed(gp, points, used, [k[t] for k in known]) for t, gp in enumerate(gps))
@@ -136,12 +136,12 @@ def _informed(gp: GP, points: Array, used: Mask, known: list[_Knowledge]) -> Inf
     )
 
 
-def _knowing(joint: list[tuple[Array, Array]], trials: int, star: int, smallest: float) -> list[_Knowledge]:
+def _knowing(joint: list[tuple[Array, Array]], places: int, star: int, smallest: float) -> list[_Knowledge]:
     """For each process, what knowing the minimiser at index `star` of the points changes.
 
     smallest: a variance of f(x) - f(x*) below which x is x* itself.
     """
-    active = _relevant(joint, trials, star, smallest)
+    active = _relevant(joint, places, star, smallest)
     at = np.append(active, star)
     mean, cov = joint[0]
     d_cov = cov[np.ix_(active, active)] - cov[active, star][:, None] - cov[star, active] + cov[star, star]
@@ -154,13 +154,13 @@ def _knowing(joint: list[tuple[Array, Array]], trials: int, star: int, smallest:
     ]
 
 
-def _relevant(joint: list[tuple[Array, Array]], trials: int, star: int, smallest: float) -> Index:
-    """Indices of the trials that may be safe and better than x*: for the others h is 1."""
+def _relevant(joint: list[tuple[Array, Array]], places: int, star: int, smallest: float) -> Index:
+    """Indices of the places that may be safe and better than x*: for the others h is 1."""
     mean, cov = joint[0]
-    var = np.diag(cov)[:trials] + cov[star, star] - 2.0 * cov[:trials, star]
-    log_p = log_ndtr((mean[star] - mean[:trials]) / np.sqrt(var))
+    var = np.diag(cov)[:places] + cov[star, star] - 2.0 * cov[:places, star]
+    log_p = log_ndtr((mean[star] - mean[:places]) / np.sqrt(var))
     for m, c in joint[1:]:
-        log_p = log_p + log_ndtr(-m[:trials] / np.sqrt(np.diag(c)[:trials]))
+        log_p = log_p + log_ndtr(-m[:places] / np.sqrt(np.diag(c)[:places]))
     return np.flatnonzero((log_p > np.log(IRRELEVANT)) & (var > smallest))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 
-from ..core.gp import GP, Array
+from ..core.gp import GP, Array, Flags
 
 FREQUENCIES = 256
 STUDENT = 5.0  # degrees of freedom of Matérn-5/2's spectral density
@@ -60,19 +60,27 @@ def minimisers(objective: Paths, constraints: tuple[Paths, ...], points: Array) 
 
     A draw in which nothing is allowed gives the point of its smallest violation.
     """
+    found, allowed = _best(objective, constraints, points)
+    for i in np.flatnonzero(allowed).tolist():
+        found[i] = _descend(objective, constraints, i, found[i])
+    return found
+
+
+def rough_minimisers(objective: Paths, constraints: tuple[Paths, ...], points: Array) -> Array:
+    """The same among `points` themselves: no descent."""
+    return _best(objective, constraints, points)[0]
+
+
+def _best(objective: Paths, constraints: tuple[Paths, ...], points: Array) -> tuple[Array, Flags]:
+    """(M, D) for each draw the best of `points`, (M,) and whether its constraints are met there."""
     values = objective.values(points)
     worst = np.full_like(values, -np.inf)
     for paths in constraints:
         worst = np.maximum(worst, paths.values(points))
     allowed = worst <= 0.0
-    found = np.empty((values.shape[1], points.shape[1]))
-    for i in range(len(found)):
-        if not allowed[:, i].any():
-            found[i] = points[int(np.argmin(worst[:, i]))]
-            continue
-        start = points[int(np.argmin(np.where(allowed[:, i], values[:, i], np.inf)))]
-        found[i] = _descend(objective, constraints, i, start)
-    return found
+    some = np.asarray(allowed.any(axis=0))
+    best = np.where(some, np.argmin(np.where(allowed, values, np.inf), axis=0), np.argmin(worst, axis=0))
+    return points[best], some
 
 
 def _descend(objective: Paths, constraints: tuple[Paths, ...], draw: int, start: Array) -> Array:

@@ -5,6 +5,8 @@
 x* comes from posterior draws (`paths`); given x*, expectation propagation turns the posterior into another
 Gaussian process (`informed`), and at x the factor h is applied once more. Entropies are those of normals
 with the resulting variances: v_t before x* is known, given the data alone, and v_t' after.
+That x* is the minimum holds everywhere; the authors say so, by h, at the trials and at x alone, which is
+little while trials are few. Here h also sits at rivals, the minimisers of further draws.
 The gain contains the constraints, so nothing else multiplies it, except the probability that a trial does
 not crash: a crash measures nothing.
 """
@@ -20,8 +22,9 @@ from ..core.feasibility import Feasibility
 from ..core.gp import GP, Array
 from .expectation_propagation import Exclusion, exclusion
 from .informed import Informed, Moments, MomentSlopes, inform
-from .paths import draw_paths, minimisers
+from .paths import Paths, draw_paths, minimisers, rough_minimisers
 
+RIVALS = 64  # posterior draws whose minimisers carry a factor h, as the trials do
 SOFT = 1e-9  # nats: below it log α is rounded off, because the approximate gain may be negative
 
 
@@ -124,18 +127,22 @@ def predictive_entropy(context: Context) -> PredictiveEntropy:
         [low_discrepancy(settings.raw_samples, context.history.X.shape[1], rng),
          context.neighbours(settings.raw_samples // 4), context.history.X]
     )  # fmt: skip
-    paths = draw_paths(context.objective, settings.draws, rng)
-    stars = minimisers(paths, tuple(draw_paths(gp, settings.draws, rng) for gp in limits), points)
-    survival = Feasibility((), crash)
-    return informed_by(context.objective, constraints, context.history.X, stars, survival)
+
+    def draws(count: int) -> tuple[Paths, tuple[Paths, ...]]:
+        return draw_paths(context.objective, count, rng), tuple(draw_paths(gp, count, rng) for gp in limits)
+
+    stars = minimisers(*draws(settings.draws), points)
+    rivals = np.unique(rough_minimisers(*draws(RIVALS), points), axis=0)
+    places = np.vstack([context.history.X, rivals])
+    return informed_by(context.objective, constraints, places, stars, Feasibility((), crash))
 
 
 def informed_by(
-    objective: GP, constraints: tuple[GP, ...], trials: Array, stars: Array,
+    objective: GP, constraints: tuple[GP, ...], places: Array, stars: Array,
     survival: Feasibility | None = None,
 ) -> PredictiveEntropy:  # fmt: skip
-    """The acquisition for given minimisers `stars` (S, D), with the factors h at `trials` (N, D)."""
-    processes = inform((objective, *constraints), trials, stars)
+    """The acquisition for given minimisers `stars` (S, D), with the factors h at `places` (N, D)."""
+    processes = inform((objective, *constraints), places, stars)
     return PredictiveEntropy(processes[0], processes[1:], survival or Feasibility(()))
 
 

@@ -9,37 +9,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import typer
+import click
 
 from tumble.cli import driving, looking
+from tumble.cli.words import EPILOG
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 
 BAD_INPUT, FAULT, NOTHING_LEFT = 2, 3, 4
 
-EPILOG = (
-    "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
-    "to ask for, 130 stopped by Ctrl-C (run it again to go on)."
-)
 
-app = typer.Typer(
+class InOrder(click.Group):
+    """Lists its commands in the order of their use, not of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were given."""
+        return list(self.commands)
+
+
+app = InOrder(
     name="tumble",
+    commands=[*driving.COMMANDS, *looking.COMMANDS],
     help="Find the best safe setting of an experiment within T trials and B failures.",
     epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
-for module in (driving, looking):
-    for function in module.COMMANDS:
-        name = function.__name__.rstrip("_")
-        app.command(name, epilog=EPILOG)(function)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     try:
-        app(args=None if arguments is None else list(arguments))
+        app(args=None if arguments is None else list(arguments), prog_name="tumble")
     except (BudgetExhausted, TrialsExhausted) as error:
         _fail(error, NOTHING_LEFT)
     except TumbleError as error:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from tumble.cli import show
 from tumble.cli.example import EXAMPLE
+from tumble.cli.words import EPILOG, PATH, as_json, study_file, trial_number
 from tumble.errors import InputError
 from tumble.studies.config import NAME, load
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
 
-File = Annotated[Path, typer.Argument(help="The study file.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 FAULT, STOPPED = 3, 130
 
 
@@ -47,7 +47,9 @@ def _no_garbage() -> Iterator[None]:
         gc.enable()
 
 
-def init(file: File) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+def init(file: Path) -> None:
     """Write a commented example of a study file.
 
     Example: tumble init drill.toml
@@ -60,14 +62,14 @@ def init(file: File) -> None:
         raise InputError(f"{file}: exists already; choose another name") from None
     except OSError as error:
         raise InputError(f"{file}: can't be written ({error.strerror}); check the folder") from None
-    typer.echo(f"{file} written; edit it, then: tumble run {file}")
+    print(f"{file} written; edit it, then: tumble run {file}")
 
 
-def run(
-    file: File,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="How many trials at a time.")] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but faults.")] = False,
-) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+@click.option("--workers", type=click.IntRange(1, 256), default=1, help="How many trials at a time.")
+@click.option("--quiet", is_flag=True, help="Print nothing but faults.")
+def run(file: Path, workers: int, quiet: bool) -> None:
     """Run the study's command, trial after trial, until nothing is left.
 
     Ctrl-C finishes the trial in hand; a second one abandons it, to be run again by the next start.
@@ -80,38 +82,37 @@ def run(
     ledger = open_ledger(file)
     end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
     if end.kind == "fault":
-        typer.echo(f"tumble: {end.why}", err=True)
+        print(f"tumble: {end.why}", file=sys.stderr)
         if end.output:
-            typer.echo(f"--- its output ---\n{end.output.rstrip()}", err=True)
-        raise typer.Exit(FAULT)
+            print(f"--- its output ---\n{end.output.rstrip()}", file=sys.stderr)
+        sys.exit(FAULT)
     if not quiet:
-        typer.echo(end.why)
-        typer.echo(show.status(ledger.status(), ledger.config))
+        print(end.why)
+        print(show.status(ledger.status(), ledger.config))
     if end.kind == "stopped":
-        raise typer.Exit(STOPPED)
+        sys.exit(STOPPED)
 
 
-def ask(file: File, json: Json = False) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def ask(file: Path, json: bool) -> None:
     """Ask for the next trial, to be run by hand and told later.
 
     Example: tumble ask drill.toml --json
     """
     ledger = open_ledger(file)
     found = ledger.ask()
-    typer.echo(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+    print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
 
 
-def tell(
-    file: File,
-    trial: Annotated[int, typer.Argument(help="The trial's number.", show_default=False)],
-    results: Annotated[
-        list[str] | None, typer.Argument(help="name=value for each result.", show_default=False)
-    ] = None,
-    failed: Annotated[str | None, typer.Option(help="It failed, and why.", show_default=False)] = None,
-    transient: Annotated[
-        bool, typer.Option("--transient", help="With --failed: the infrastructure's fault, not billed.")
-    ] = False,
-) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+@trial_number
+@click.argument("results", nargs=-1)
+@click.option("--failed", metavar="WHY", help="It failed, and why.")
+@click.option("--transient", is_flag=True, help="With --failed: the infrastructure's fault, not billed.")
+def tell(file: Path, trial: int, results: tuple[str, ...], failed: str | None, transient: bool) -> None:
     """Tell what came of a trial: its results, or that it failed.
 
     A failed trial may carry what was measured before it failed.
@@ -120,7 +121,7 @@ def tell(
 
     Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
     """
-    measured = dict(_result(text) for text in results or [])
+    measured = dict(_result(text) for text in results)
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file)
@@ -129,25 +130,28 @@ def tell(
         entry = ledger.fail(trial, failed, measured, transient)
     else:
         entry = ledger.tell(trial, measured)
-    typer.echo(show.line(entry, ledger.config))
-    typer.echo(show.status(ledger.status(), ledger.config))
+    print(show.line(entry, ledger.config))
+    print(show.status(ledger.status(), ledger.config))
 
 
-def skip(
-    file: File,
-    trial: Annotated[int, typer.Argument(help="The trial's number.", show_default=False)],
-    reason: Annotated[str, typer.Option(help="Why.", show_default=False)] = "",
-) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+@trial_number
+@click.option("--reason", default="", metavar="WHY", help="Why.")
+def skip(file: Path, trial: int, reason: str) -> None:
     """Withdraw a trial: nothing is learned, nothing is charged.
 
     Example: tumble skip drill.toml 7
     """
     ledger = open_ledger(file)
     ledger.skip(trial, reason)
-    typer.echo(show.status(ledger.status(), ledger.config))
+    print(show.status(ledger.status(), ledger.config))
 
 
-def confirm(file: File, json: Json = False) -> None:
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def confirm(file: Path, json: bool) -> None:
     """Measure the recommendation again: one more trial, billed like any other.
 
     With a command it is run at once; without one it is handed out like `ask` does.
@@ -159,17 +163,17 @@ def confirm(file: File, json: Json = False) -> None:
     ledger = open_ledger(file)
     if ledger.config.command is None:
         found = ledger.confirm()
-        typer.echo(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+        print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
         return
     entry = Runner(ledger).confirm()
     table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
-    typer.echo(show.as_json(table) if json else show.line(entry, ledger.config))
+    print(show.as_json(table) if json else show.line(entry, ledger.config))
 
 
-def import_(
-    file: File,
-    table: Annotated[Path, typer.Argument(help="A CSV file of old trials.", show_default=False)],
-) -> None:
+@click.command("import", epilog=EPILOG)
+@study_file
+@click.argument("table", type=PATH)
+def import_(file: Path, table: Path) -> None:
     """Read old trials as evidence: they teach, and charge neither trials nor failures.
 
     The file needs a column for each parameter and result; `failed` (1 for a crash) and `reason` may be there.
@@ -181,7 +185,7 @@ def import_(
 
     found = evidence.load(open_ledger(file), table)
     again = f"; {found.known} were there already and are passed over" if found.known else ""
-    typer.echo(f"{found.read} trials read as evidence; none is billed{again}")
+    print(f"{found.read} trials read as evidence; none is billed{again}")
 
 
 def _result(text: str) -> tuple[str, float]:

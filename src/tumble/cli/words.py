@@ -1,0 +1,17 @@
+"""What the commands have in common: the study file, --json, and the exit codes at the end of each help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+EPILOG = (
+    "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
+    "to ask for, 130 stopped by Ctrl-C (run it again to go on)."
+)
+PATH = click.Path(path_type=Path)
+
+study_file = click.argument("file", type=PATH)
+trial_number = click.argument("trial", type=int)
+as_json = click.option("--json", is_flag=True, help="One line of JSON.")

@@ -352,6 +352,6 @@ def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
 
 
 def test_importing_tumble_loads_none_of_the_command_line() -> None:
-    names = ("optuna", "typer", "rich", "plotly", "pydantic")
+    names = ("optuna", "click", "rich", "plotly", "sqlalchemy")
     code = f"import sys, tumble; print([m for m in {names} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

@@ -157,7 +157,7 @@ def test_the_paper_s_settings_are_the_paper_s():
 def test_the_search_loads_nothing_heavy():
     code = (
         "import sys; from tumble import Optimizer, minimize;"
-        "heavy = 'torch', 'optuna', 'matplotlib', 'scipy.stats', 'pandas', 'typer', 'plotly', 'pydantic';"
+        "heavy = 'torch', 'optuna', 'matplotlib', 'scipy.stats', 'pandas', 'click', 'plotly', 'sqlalchemy';"
         "print([m for m in heavy if m in sys.modules])"
     )
     found = subprocess.run(

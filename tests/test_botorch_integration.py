@@ -6,6 +6,7 @@ import pytest
 import torch
 from botorch.models import ModelListGP, SingleTaskGP
 from botorch.models.transforms import Log, Normalize, Warp
+from botorch.optim import optimize_acqf
 from gpytorch.kernels import MaternKernel, PeriodicKernel, RBFKernel, ScaleKernel
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -225,13 +226,35 @@ def test_float32_models_run_and_agree_with_float64():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_cuda_models_run_and_agree_with_the_processor():
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_cuda_models_run_and_agree_with_the_processor(kernel):
     rng, hyper, X, y = random_problem(4)
-    model = torch_model("matern52", hyper, X, y)
-    x, level = torch.tensor(rng.random((5, 1, X.shape[1]))), torch.tensor([y.min() - 0.5])
-    exact = LogExcursionSearch(model, level)(x)
-    moved = LogExcursionSearch(model.cuda(), level.cuda())
-    np.testing.assert_allclose(moved(x.cuda()).cpu().detach(), exact.detach(), rtol=1e-8)
+    model = torch_model(kernel, hyper, X, y)
+    both = ModelListGP(model, torch_model(kernel, hyper, X, rng.standard_normal(len(X))))
+    level = torch.tensor([y.min() - 0.5, y.min() - 1.0])
+    made = {
+        "Xs": lambda m, u: LogExcursionSearch(m.models[0], u),
+        "risky": lambda m, u: FailureAwareExcursionSearch(m, budget_state(30, 10), u),
+        "safe": lambda m, u: FailureAwareExcursionSearch(m, BudgetState(0.7, 10, 1), u, safe_known=True),
+    }
+    points = torch.tensor(rng.random((5, 1, X.shape[1])))
+    expected = {name: differentiated(build(both, level), points) for name, build in made.items()}
+    both = both.cuda()
+    for name, build in made.items():
+        value, grad = differentiated(build(both, level.cuda()), points.cuda())
+        np.testing.assert_allclose(value.cpu(), expected[name][0], rtol=1e-8, err_msg=name)
+        np.testing.assert_allclose(grad.cpu(), expected[name][1], rtol=1e-6, atol=1e-8, err_msg=name)
+    bounds = torch.tensor([[0.0], [1.0]]).repeat(1, X.shape[1]).double().cuda()
+    best, _ = optimize_acqf(build(both, level.cuda()), bounds, q=1, num_restarts=2, raw_samples=16)
+    assert best.is_cuda
+    assert ((best >= 0.0) & (best <= 1.0)).all()
+
+
+def differentiated(acqf, points):
+    x = points.clone().requires_grad_()
+    value = acqf(x)
+    (grad,) = torch.autograd.grad(value.sum(), x)
+    return value.detach(), grad
 
 
 # -- what is refused -----------------------------------------------------------------------------------------

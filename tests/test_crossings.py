@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from scipy.special import logsumexp
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close, problem
@@ -14,7 +15,7 @@ from tumble.core.crossings import (
     expected_abs,
     expected_crossings,
     log_intensity,
-    log_intensity_and_gradient,
+    log_mean_intensity_and_gradient,
     rice_upcrossings,
 )
 from tumble.core.gp import Hyper, condition
@@ -66,10 +67,18 @@ def test_the_gradient_of_the_intensity_is_its_derivative(kernel, dim, share):
     gp, _ = problem(kernel, dim, 6 + 2 * dim, additive=share)
     x = np.random.default_rng([1, dim]).random((3, dim))
     u = np.array([-4.0, -1.0, 0.2, 3.0])
-    value, grad = log_intensity_and_gradient(*gp.slopes_and_curvature(x), u)
-    close(value, log_intensity(gp.slopes(x), u), 1e-12)
-    expected = central(lambda p: log_intensity(gp.slopes(p), u), x)  # (M, D, U)
-    close(grad, expected.transpose(0, 2, 1), 1e-6)
+    weights = np.array([0.1, 0.4, 0.3, 0.2])
+    for levels, shares in [
+        (u, weights),
+        *((u[[i]], np.ones(1)) for i in range(4)),
+    ]:  # their mean, and each alone
+
+        def log_mean(p, levels=levels, shares=shares):
+            return logsumexp(log_intensity(gp.slopes(p), levels), b=shares, axis=1)
+
+        value, grad = log_mean_intensity_and_gradient(*gp.slopes_and_curvature(x), levels, shares)
+        close(value, log_mean(x), 1e-12)
+        close(grad, central(log_mean, x), 1e-6)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -80,7 +89,9 @@ def test_nothing_goes_flat_forty_deviations_away(kernel):
     for sign in (-40.0, 40.0):
         for m in range(5):
             u = np.array([mean[m] + sign * np.sqrt(var[m])])
-            value, grad = log_intensity_and_gradient(*gp.slopes_and_curvature(x[m : m + 1]), u)
+            value, grad = log_mean_intensity_and_gradient(
+                *gp.slopes_and_curvature(x[m : m + 1]), u, np.ones(1)
+            )
             assert np.isfinite(value).all()
             assert np.abs(grad).max() > 1e-3
 
@@ -90,9 +101,10 @@ def test_intensities_on_top_of_dense_data_are_finite(kernel):
     X = np.linspace(0.0, 1.0, 60)[:, None]
     gp = condition(kernel, Hyper((5.0,), 1.0, 1e-6), X, np.sin(X[:, 0]))
     x = np.vstack([X, X + 1e-9, X + 1e-4])
-    value, grad = log_intensity_and_gradient(*gp.slopes_and_curvature(x), np.array([-1.0, 0.5, 3.0]))
-    assert np.isfinite(value).all()
-    assert np.isfinite(grad).all()
+    for u in (-1.0, 0.5, 3.0):
+        value, grad = log_mean_intensity_and_gradient(*gp.slopes_and_curvature(x), np.array([u]), np.ones(1))
+        assert np.isfinite(value).all()
+        assert np.isfinite(grad).all()
 
 
 @pytest.mark.parametrize(("kernel", "lengthscale"), [("se", 0.1), ("matern52", 0.2)])

@@ -273,3 +273,32 @@ def test_standardised_outputs_have_zero_mean_and_unit_variance(factor):
     model = Outputs.of(y, centre=True).to_model(y)
     assert model.mean() == pytest.approx(0.0, abs=1e-12)
     assert model.std() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_learned_mean_is_that_of_a_process_with_one_more_random_level(kernel):
+    rng = np.random.default_rng(4)
+    X, y = rng.random((9, 2)), 2.0 + rng.standard_normal(9)
+    hyper, level, before = Hyper((0.3, 0.6), 1.3, 0.1), 0.8, 0.5
+    gp = condition(kernel, hyper, X, y, prior_mean=before, mean_std=level)
+    gram = oracles.cov_values(kernel, hyper, X, X) + (hyper.noise**2 + JITTER * hyper.variance) * np.eye(9)
+    expected = before + level**2 * np.ones(9) @ np.linalg.solve(gram + level**2, y - before)
+    close(gp.prior_mean, expected, 1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("scale", [1e-3, 0.002, 0.3])
+def test_covariances_are_the_textbook_s_at_any_lengthscale_and_size(kernel, scale):
+    hyper = Hyper((scale, 3.0 * scale), 1.3, 0.1, 0.4)
+    A, B = (
+        np.random.default_rng(0).random((300, 2)),
+        np.random.default_rng(1).random((70, 2)),
+    )  # several blocks
+    gp = condition(kernel, hyper, B, np.zeros(70))
+    close(gp.covariance(A, B), oracles.cov_values(kernel, hyper, A, B), 1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_the_means_at_the_data_need_no_kernel(share):
+    gp, _ = problem("matern52", 3, 12, noise=0.2, additive=share)
+    close(gp.fitted(), gp.mean(gp.X), 1e-10)

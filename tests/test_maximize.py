@@ -37,7 +37,7 @@ def by_scipy(fun, starts):
 def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
     rng = np.random.default_rng(dim)
     centre = rng.uniform(-0.3, 1.3, dim)  # some coordinates lie outside the cube
-    found = maximize(bowl(centre, 10.0 ** rng.uniform(0.0, 1.5, dim)), rng.random((5, dim)))
+    found = maximize(bowl(centre, 10.0 ** rng.uniform(0.0, 1.5, dim)), rng.random((5, dim)), ftol=1e-6)
     np.testing.assert_allclose(found.points[0], np.clip(centre, 0.0, 1.0), atol=2e-3)
 
 
@@ -46,13 +46,13 @@ def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
 def test_the_batch_is_as_good_as_l_bfgs_b_from_the_same_starts(kernel, dim):
     """The two may climb to different tops from one start, so they are compared over several problems."""
     lead = []
-    for seed in range(4):
+    for seed in range(9):
         gp, _ = problem(kernel, dim, 6 * dim, seed, noise=0.05)
         acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
         raw = np.random.default_rng([seed, dim]).random((200, dim))
-        starts = raw[np.argsort(-acquisition(raw)[0])[:6]]
+        starts = raw[np.argsort(-acquisition(raw)[0])[:10]]
         lead.append(maximize(acquisition, starts).values[0] - by_scipy(acquisition, starts))
-    assert np.median(lead) > -0.02
+    assert np.median(lead) > -0.05  # of a logarithm
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -1,11 +1,12 @@
 """What the search maximises: the protocol, and excursion search (§3.2)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from .crossings import LOG_SQRT_2PI, log_intensity_and_gradient
+from .crossings import LOG_SQRT_2PI, log_mean_intensity_and_gradient
 from .gp import GP, Array
 
 
@@ -47,13 +48,14 @@ class ExcursionSearch:
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log α_X and its gradient."""
         slopes, curvature = self.gp.slopes_and_curvature(x)
-        value, grad = log_intensity_and_gradient(slopes, curvature, self.minima)
-        top = value.max(axis=1, keepdims=True)
-        weight = np.exp(value - top)
-        total = weight.sum(axis=1)
-        log_alpha = top[:, 0] + np.log(total / len(self.minima))  # (10)
-        d_log_alpha = np.einsum("mu,mul->ml", weight / total[:, None], grad)
+        log_alpha, grad = log_mean_intensity_and_gradient(slopes, curvature, *self.levels)  # (10)
         if self.band:
             log_alpha = log_alpha + 0.5 * np.log(slopes.var)
-            d_log_alpha = d_log_alpha + slopes.cov_f_grad / slopes.var[:, None]
-        return log_alpha, d_log_alpha
+            grad = grad + slopes.cov_f_grad / slopes.var[:, None]
+        return log_alpha, grad
+
+    @cached_property
+    def levels(self) -> tuple[Array, Array]:
+        """The distinct samples (U,) and their shares (U,): many lie at the cap."""
+        values, counts = np.unique(self.minima, return_counts=True)
+        return values, counts / len(self.minima)

@@ -20,7 +20,7 @@ from .crashes import fit_crashes
 from .feasibility import Feasibility
 from .fit import Priors, fit
 from .gp import GP, Array, Flags, Hyper, Outputs, condition
-from .maximize import maximize, maximize_above
+from .maximize import FTOL, Maxima, maximize, maximize_above
 from .settings import Settings
 
 Snap = Callable[[Array], Array]
@@ -29,9 +29,8 @@ NO_SAFE_START = (
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
     "or choose method='xsf', which needs none"
 )
-FREELY, UNDER_A_BUDGET = 1.0, 0.3  # optimism about f*: exploring costs failures where there is a budget
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
-SETTLED, REFIT = 40, 3  # beyond so many observations hyperparameters are learned at every third only
+SETTLED, GROWTH = 40, 1.05  # beyond so many observations hyperparameters are learned when there are 5 % more
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -85,17 +84,16 @@ class Context:
     history: History
     models: Models
     objective: GP  # conditioned on what is in flight as well
+    means: Array  # (N,) its posterior means at the trials
     eta: float  # incumbent: the smallest posterior mean (or value: settings.incumbent) at a safe trial
     settings: Settings
     rng: np.random.Generator
-    optimism: float = FREELY  # how far below the incumbent f* is looked for (core.minimum.sample)
 
     def neighbours(self, count: int) -> Array:
         """(count, D) points around the best trials."""
         X = self.history.X
-        mean = self.objective.mean(X)
         known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
-        best = np.flatnonzero(known)[np.argsort(mean[known])[:5]]
+        best = np.flatnonzero(known)[np.argsort(self.means[known])[:5]]
         return surroundings(X[best], np.asarray(self.objective.hyper.lengthscales), count, self.rng)
 
 
@@ -157,19 +155,22 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
     outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
     if len(y) == 0:
         return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
-    if warm is not None and len(y) > SETTLED and len(y) % REFIT:
-        return condition(settings.kernel, warm, X, outputs.to_model(y), outputs=outputs)
+    if warm is not None and len(y) > SETTLED and not _is_due(len(y)):
+        target = outputs.to_model(y)
+        return condition(settings.kernel, warm, X, target, mean_std=priors.mean, outputs=outputs)
     cold = len(y) < 20 or len(y) % 5 == 0
     return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
+
+
+def _is_due(n: int) -> bool:
+    return int(np.log(n) / np.log(GROWTH)) > int(np.log(n - 1) / np.log(GROWTH))
 
 
 def sample_minima(context: Context) -> minimum.Minima:
     """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
     constraints = context.models.feasibility.constraints
     around = context.neighbours(context.settings.grid // 4)
-    return minimum.sample(
-        context.objective, constraints, around, context.eta, context.settings, context.rng, context.optimism
-    )
+    return minimum.sample(context.objective, constraints, around, context.eta, context.settings, context.rng)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:
@@ -203,9 +204,7 @@ def propose(
         not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0))
     )
     context = _context(history, models, settings, rng)
-    if state is not None:
-        context = replace(context, optimism=UNDER_A_BUDGET)
-    search = _Search(context, build(context), snap or (lambda x: x))
+    search = _Search(context, build(context), snap)
     if keeps is not None:
         kept = search.kept()
         if kept is None:
@@ -236,7 +235,7 @@ def recommend(
     """argmin μ(x) subject to φ(x) >= ρ_safe, the last line of Algorithm 1."""
     models = fit_models(history, settings, warm)
     context = _context(history, models, settings, rng)
-    search = _Search(context, _LowestMean(models.objective), snap or (lambda x: x), revisit=True)
+    search = _Search(context, _LowestMean(models.objective), snap, revisit=True, ftol=1e-6)
     x = search.safe(settings.rho_safe) if search.limited else search.free()
     reached = x is not None
     if x is None:
@@ -260,11 +259,14 @@ class _LowestMean:
 
 
 def _context(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> Context:
-    observed = history.safe if history.safe.any() else np.isfinite(history.y)
-    gp, X, y = models.objective, history.X[observed], history.y[observed]
-    values = gp.mean(X) if settings.incumbent == "mean" else gp.outputs.to_model(y)
+    gp, valued = models.objective, np.isfinite(history.y)
+    means = np.empty(len(valued))
+    means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
+    values = (means if settings.incumbent == "mean" else gp.outputs.to_model(history.y))[
+        history.safe if history.safe.any() else valued
+    ]
     eta = float(values.min()) if values.size else gp.prior_mean
-    return Context(history, models, gp.with_pending(history.pending), eta, settings, rng)
+    return Context(history, models, gp.with_pending(history.pending), means, eta, settings, rng)
 
 
 def _first(
@@ -290,8 +292,9 @@ class _Search:
 
     context: Context
     acquisition: Acquisition
-    snap: Snap
+    snap: Snap | None
     revisit: bool = False  # may the answer be a setting that was tried already?
+    ftol: float = FTOL
 
     @property
     def limited(self) -> bool:
@@ -306,10 +309,8 @@ class _Search:
     def free(self) -> Array:
         points = self.candidates()
         starts = self._starts(points, self.acquisition.screen(points))
-        best = maximize(self.acquisition.value_and_grad, starts)
-        return self._choose(
-            np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
-        )
+        best = maximize(self.acquisition.value_and_grad, starts, ftol=self.ftol)
+        return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
 
     def kept(self) -> Array | None:
         """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
@@ -320,9 +321,7 @@ class _Search:
             return None
         starts = self._starts(points, screened[np.isfinite(screened)])
         best = maximize(self.acquisition.value_and_grad, starts)
-        x = self._choose(
-            np.vstack([best.points, points[:64]]), lambda x: self.acquisition.value_and_grad(x)[0]
-        )
+        x = self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
     def risky(self) -> Array:
@@ -337,7 +336,7 @@ class _Search:
         points = self.candidates()
         starts = self._starts(points, self.acquisition.screen(points) + feasibility.log_prob(points))
         best = maximize(product, starts)
-        return self._choose(np.vstack([best.points, points[:64]]), lambda x: product(x)[0])
+        return self._choose(best, starts, points, lambda x: product(x)[0])
 
     def safe(self, rho: float) -> Array | None:
         """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
@@ -355,13 +354,15 @@ class _Search:
         if len(points) == 0:
             return None
         starts = self._starts(points, self.acquisition.screen(points))
-        best = maximize_above(self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts)
+        best = maximize_above(
+            self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts, ftol=self.ftol
+        )
 
         def worth(x: Array) -> Array:
             value = self.acquisition.value_and_grad(x)[0]
             return np.where(feasibility.log_prob(x) >= np.log(rho), value, -np.inf)
 
-        x = self._choose(np.vstack([best.points, points[:64]]), worth)
+        x = self._choose(Maxima(best.points, worth(best.points)), starts, points, worth)
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
     def safest(self) -> Array:
@@ -370,7 +371,7 @@ class _Search:
         points = np.vstack([self.candidates(), self._around_safe()])
         starts = self._starts(points, feasibility.log_prob(points))
         best = maximize(feasibility.log_prob_and_grad, starts)
-        return self._choose(np.vstack([best.points, starts]), feasibility.log_prob)
+        return self._choose(best, starts, points, feasibility.log_prob)
 
     def report(self, x: Array, mode: str, rho: float) -> Proposal:
         models, at = self.context.models, x[None, :]
@@ -405,14 +406,26 @@ class _Search:
         extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
         return np.asarray(points[np.concatenate([best, extra])])
 
-    def _choose(self, points: Array, worth: Callable[[Array], Array]) -> Array:
-        """The best admissible point (after `snap`), new where there is a new one."""
-        points = self.snap(points)
-        values = worth(points)
-        if not self.revisit:
-            seen = np.vstack([self.context.history.X, self.context.history.pending])
-            old = (np.abs(points[:, None, :] - seen).max(axis=2) < SAME).any(axis=1)
-            if not np.isfinite(values[~old]).any():
-                old[:] = False
-            values = np.where(old, -np.inf, values)
-        return np.asarray(points[int(np.argmax(values))])
+    def _choose(self, best: Maxima, starts: Array, others: Array, worth: Callable[[Array], Array]) -> Array:
+        """The best point found, new where there is a new one, admissible where settings are discrete.
+
+        Snapping may spoil what the search found, so that its starts are looked at again; `others` are fallen
+        back to where all of those were tried already.
+        """
+        if self.snap is not None:
+            found = self.snap(np.vstack([best.points, starts]))
+            best = Maxima(found, worth(found))
+        if self.revisit:
+            return np.asarray(best.points[int(np.argmax(best.values))])
+        if not self._is_new(best).any():
+            found = others[:64] if self.snap is None else self.snap(others[:64])
+            fallback = Maxima(found, worth(found))
+            best = fallback if self._is_new(fallback).any() else best
+        new = self._is_new(best)
+        return np.asarray(best.points[int(np.argmax(np.where(new | ~new.any(), best.values, -np.inf)))])
+
+    def _is_new(self, found: Maxima) -> Flags:
+        """(M,) where a point has a value and is no setting that was tried or is in flight."""
+        seen = np.vstack([self.context.history.X, self.context.history.pending])
+        distance = np.abs(found.points[:, None, :] - seen).max(axis=2)
+        return np.asarray(np.isfinite(found.values) & (distance >= SAME).all(axis=1))

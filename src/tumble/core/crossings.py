@@ -61,28 +61,41 @@ def log_intensity(at: Slopes, u: Array) -> Array:
     return np.asarray(log_density + np.log(np.maximum(norm, TINY)))  # (8)
 
 
-def log_intensity_and_gradient(at: Slopes, bend: Curvature, u: Array) -> tuple[Array, Array]:
-    """`log_intensity` (M, U) and its gradient by x (M, U, D)."""
+def log_mean_intensity_and_gradient(
+    at: Slopes, bend: Curvature, u: Array, weights: Array
+) -> tuple[Array, Array]:
+    """Logarithm (M,) of the mean of (8) over levels u (U,) with `weights` (U,), and its gradient by x (M, D).
+
+    The mean is taken inside: ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u with p_u the share of level u, and all
+    that depends on u is summed before it meets the (D, D) derivatives of the process.
+    """
     given = _given_crossing(at, u)
     mean, std, z = given.mean, given.std[:, None, :], given.z
     gamma = mean / std
     bell = SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma)  # ∂E|s|/∂ν = 2 φ(γ)
     sign = erf(gamma * np.sqrt(0.5))  # ∂E|s|/∂μ
     norm = np.maximum((std * bell + mean * sign).sum(axis=2), TINY)  # (M, U)
-    var = at.var[:, None]
-    value = -0.5 * z * z * var - 0.5 * np.log(var) - LOG_SQRT_2PI + np.log(norm)
+    var, c = at.var[:, None], at.cov_f_grad
+    value = np.log(weights * norm) - 0.5 * z * z * var
+    top = value.max(axis=1, keepdims=True)
+    share = np.exp(value - top)
+    total = share.sum(axis=1, keepdims=True)
+    log_mean = (top + np.log(total) - 0.5 * np.log(var))[:, 0] - LOG_SQRT_2PI
+    share /= total
 
-    c, d_var = at.cov_f_grad, 2.0 * at.cov_f_grad  # ∂_l σ² = 2 c_l
-    d_z = -(at.grad_mean[:, None, :] + z[:, :, None] * d_var[:, None, :]) / var[:, :, None]  # (M, U, L)
-    # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, contracted with `sign` over j
-    pull = np.einsum("muj,mlj->mul", sign, bend.hess_mean)
-    pull += z[:, :, None] * np.einsum("muj,mlj->mul", sign, bend.d_cov_f_grad)
-    pull += np.einsum("muj,mj->mu", sign, c)[:, :, None] * d_z
-    # ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴
-    ratio = c / at.var[:, None]
-    d_nu2 = bend.d_var_grad - 2.0 * bend.d_cov_f_grad * ratio[:, None, :]
-    d_nu2 += d_var[:, :, None] * (ratio**2)[:, None, :]
-    pull += np.einsum("muj,mlj->mul", bell, d_nu2 / (2.0 * given.std[:, None, :]))
-    d_density = z[:, :, None] * (at.grad_mean[:, None, :] + 0.5 * z[:, :, None] * d_var[:, None, :])
-    d_density -= 0.5 * (d_var / at.var[:, None])[:, None, :]
-    return value, d_density + pull / norm[:, :, None]
+    pull = share / norm
+    signs = (pull[:, None, :] @ sign)[:, 0]  # (M, D) Σ_u pull_u sign_uj, and with z_u
+    signs_z = ((pull * z)[:, None, :] @ sign)[:, 0]
+    bells = (pull[:, None, :] @ bell)[:, 0] / (2.0 * given.std)
+    # ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴, with ∂_l σ² = 2 c_l
+    ratio = c / var
+    # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, with ∂_l z = -(∂_l μ + 2 z c_l) / σ²
+    bent = bend.hess_mean @ signs[:, :, None]
+    bent += bend.d_cov_f_grad @ (signs_z - 2.0 * bells * ratio)[:, :, None]
+    bent += bend.d_var_grad @ bells[:, :, None]
+    first, second = (share * z).sum(axis=1), (share * z * z).sum(axis=1)
+    along_mean = first - (signs * ratio).sum(axis=1)
+    along_c = (
+        second - (1.0 - 2.0 * (bells * ratio * c).sum(axis=1)) / at.var - 2.0 * (signs_z * ratio).sum(axis=1)
+    )
+    return log_mean, bent[:, :, 0] + along_mean[:, None] * at.grad_mean + along_c[:, None] * c

@@ -14,6 +14,8 @@ from scipy.special import expit, logit
 
 from .gp import GP, JITTER, KERNELS, Array, Hyper, Outputs, condition
 
+COLD, WARM = 60, 6  # iterations of a fit; a warm one goes on where the last one stopped
+
 
 @dataclass(frozen=True)
 class Uniform:
@@ -116,12 +118,15 @@ class Priors:
 
     noise: a prior of the standard deviation, or the value where it is known.
     additive: (mean, std) of the logit of the share of one-dimensional effects; None for no such share.
+    mean: standard deviation of a constant mean, learned in model units; None for a mean of 0. Trials crowd
+    where values are good, so that their average says nothing of where none was made.
     """
 
     lengthscale: Prior
     variance: Prior
     noise: Prior | float
     additive: tuple[float, float] | None = None
+    mean: float | None = None
 
     def hyper_start(self, dim: int) -> Hyper:
         """Hyperparameters where a cold fit begins."""
@@ -131,7 +136,7 @@ class Priors:
 
     def to_theta(self, hyper: Hyper) -> Array:
         """What the fit moves: logarithms of lengthscales, variance and noise variance, logit of the share."""
-        theta = np.log([*hyper.lengthscales, hyper.variance, hyper.noise**2])
+        theta = np.append(np.log([*hyper.lengthscales, hyper.variance]), 2.0 * np.log(hyper.noise))
         return theta if self.additive is None else np.append(theta, logit(hyper.additive))
 
     def from_theta(self, theta: Array) -> Hyper:
@@ -143,7 +148,10 @@ class Priors:
     def bounds(self, dim: int) -> list[tuple[float, float]]:
         """Bounds of theta; a known noise has equal ones."""
         noise = (self.noise, self.noise) if isinstance(self.noise, float) else self.noise.support
-        spans = [self.lengthscale.support] * dim + [self.variance.support, (noise[0] ** 2, noise[1] ** 2)]
+        supports = [self.lengthscale.support] * dim + [self.variance.support, noise]
+        largest = [1e3] * dim + [1e12, 1e6]
+        spans = [np.clip(support, 1.0 / top, top) for support, top in zip(supports, largest, strict=True)]
+        spans[-1] = spans[-1] ** 2
         logs = [(float(np.log(low)), float(np.log(high))) for low, high in spans]
         return logs if self.additive is None else [*logs, (-7.0, 7.0)]
 
@@ -166,14 +174,17 @@ class Priors:
 
 
 class _Likelihood:
-    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient; distances are worked out once."""
+    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient; distances are worked out once.
+
+    The mean is at its most likely value for every θ, so that the gradient needs nothing more of it.
+    """
 
     def __init__(self, kernel: str, X: Array, y: Array, priors: Priors) -> None:
         self.radial, self.y, self.priors = KERNELS[kernel], y, priors
         n, self.dim = X.shape
         self.pairs = np.tril_indices(n, -1)
         self.squares = (X[self.pairs[0]] - X[self.pairs[1]]).T ** 2  # (D, n (n - 1) / 2)
-        self.diagonal = np.diag_indices(n)
+        self.lower = self.pairs[0] + n * self.pairs[1]  # where the pairs lie in a matrix stored by columns
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         dim, additive = self.dim, self.priors.additive is not None
@@ -181,33 +192,40 @@ class _Likelihood:
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
         h0, h1 = self.radial(inverse @ self.squares, 1)
-        a0, a1 = self.radial(inverse[:, None] * self.squares, 1) if additive else (h0[None], h1[None])
-        excess = a0.mean(axis=0) - h0  # of the one-dimensional effects over the joint one
+        scaled = zip(inverse, self.squares, strict=True)
+        effects = [self.radial(scale * square, 1) for scale, square in scaled] if additive else []
+        excess = np.asarray(sum(a0 for a0, _ in effects)) / dim - h0  # of single effects over the joint one
         off = variance * (h0 + share * excess)
         n = len(self.y)
-        K = np.zeros((n, n))
-        K[self.pairs] = off
-        K[self.diagonal] = variance * (1.0 + JITTER) + noise
-        chol, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
+        K = np.zeros(n * n)
+        K[self.lower] = off
+        K[:: n + 1] = variance * (1.0 + JITTER) + noise
+        chol, info = dpotrf(K.reshape(n, n, order="F"), lower=1, clean=0, overwrite_a=1)
         if info != 0:
             return np.inf, np.zeros_like(theta)
         log_det = np.log(np.diag(chol)).sum()
         inv, _ = dpotri(chol, lower=1, overwrite_c=1)
         weights = dsymv(1.0, inv, self.y, lower=1)
-        pull = (
-            weights[self.pairs[0]] * weights[self.pairs[1]] - inv[self.pairs]
-        )  # 2 d log p / dK, off diagonal
+        misfit = 0.5 * self.y @ weights
+        if self.priors.mean is not None:
+            ones = dsymv(1.0, inv, np.ones(n), lower=1)
+            mean = weights.sum() / (ones.sum() + self.priors.mean**-2.0)
+            misfit -= 0.5 * mean * weights.sum()
+            weights -= mean * ones
+        pull = weights[self.pairs[0]] * weights[self.pairs[1]]
+        pull -= inv.ravel(order="K")[self.lower]  # 2 d log p / dK, off diagonal
         trace = 0.5 * (weights @ weights - np.trace(inv))
         grad = np.empty_like(theta)
         along = (1.0 - share) * (self.squares @ (pull * h1))
         if additive:
-            along += (share / dim) * ((a1 * self.squares) @ pull)
+            bent = [a1 @ (square * pull) for (_, a1), square in zip(effects, self.squares, strict=True)]
+            along += (share / dim) * np.array(bent)
             grad[-1] = variance * share * (1.0 - share) * (pull @ excess)
         grad[:dim] = -variance * inverse * along
         grad[dim] = pull @ off + variance * (1.0 + JITTER) * trace
         grad[dim + 1] = noise * trace
         log_prior, d_prior = self.priors.log_density(theta)
-        return float(0.5 * self.y @ weights + log_det - log_prior), -grad - d_prior
+        return float(misfit + log_det - log_prior), -grad - d_prior
 
 
 def negative_log_posterior(
@@ -219,7 +237,7 @@ def negative_log_posterior(
 
 def fit(
     X: Array, y: Array, *, kernel: str, priors: Priors, outputs: Outputs, warm: Hyper | None = None,
-    cold: bool = True, max_iterations: int = 60,
+    cold: bool = True,
 ) -> GP:  # fmt: skip
     """The MAP process for X (N, D) and y (N,) in the user's units.
 
@@ -232,14 +250,15 @@ def fit(
     starts = [h for h in (warm, priors.hyper_start(X.shape[1]) if cold or warm is None else None) if h]
     best_value, best = np.inf, priors.to_theta(starts[0])
     for start in starts:
+        steps = WARM if len(starts) == 1 and warm is not None else COLD
         result = minimize(
             objective,
             np.clip(priors.to_theta(start), low, high),
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"maxiter": max_iterations, "ftol": 1e-6, "gtol": 1e-4},
+            options={"maxiter": steps, "ftol": 1e-5, "gtol": 1e-4},
         )
         if result.fun < best_value:
             best_value, best = float(result.fun), result.x
-    return condition(kernel, priors.from_theta(best), X, target, outputs=outputs)
+    return condition(kernel, priors.from_theta(best), X, target, mean_std=priors.mean, outputs=outputs)

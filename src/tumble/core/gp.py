@@ -3,7 +3,7 @@
 Notation, for N data X (N, D) and M query points x (M, D), all in the unit cube and in model units
 (see `Outputs`):
 
-    s        (M, N, D)   (x - X) / lengthscale², the direction of every derivative
+    s        (M, D, N)   (x - X) / lengthscale², the direction of every derivative
     k        (M, N)      covariances k(x, X);  ∂_j k = h1 s_j;  ∂_l ∂_j k = h2 s_l s_j + h1 δ_lj / ℓ_j²
                          (and for the additive share the same with its own h of r_j², where l = j)
     B                    (K + noise)^-1, never formed: only triangular solves with its Cholesky factor
@@ -32,6 +32,7 @@ Flags = NDArray[np.bool_]
 Radial = Callable[[Array, int], list[Array]]  # r², highest order wanted -> h0, h1, h2
 
 SQRT5 = np.sqrt(5.0)
+BLOCK = 8192  # covariances worked out at once: what the caches hold
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -41,33 +42,48 @@ def _squared_exponential(r2: Array, order: int) -> list[Array]:
 
 
 def _matern52(r2: Array, order: int) -> list[Array]:
-    r = np.sqrt(5.0 * r2)
-    e = np.exp(-r)
-    rising = (1.0 + r) * e
-    parts = [rising + (5.0 / 3.0) * r2 * e]
+    rising = np.sqrt(5.0 * r2)
+    e = np.exp(-rising)
+    rising += 1.0
+    rising *= e
+    h0 = (5.0 / 3.0) * r2
+    h0 *= e
+    h0 += rising
     if order >= 1:
-        parts.append((-5.0 / 3.0) * rising)
+        rising *= -5.0 / 3.0
     if order >= 2:
-        parts.append((25.0 / 3.0) * e)
-    return parts
+        e *= 25.0 / 3.0
+    return [h0, rising, e][: order + 1]
 
 
-def _squared_exponential_effect(a: Array, b: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * np.subtract.outer(a, b) ** 2))
+def _squared_exponential_effects(A: Array, B: Array) -> Array:
+    return np.asarray(sum(np.exp(-0.5 * np.subtract.outer(a, b) ** 2) for a, b in zip(A.T, B.T, strict=True)))
 
 
-def _matern52_effect(a: Array, b: Array) -> Array:
+def _matern52_effects(A: Array, B: Array) -> Array:
     """In one dimension exp(-|a - b|) is a product of exponentials of a and b alone."""
-    a, b = SQRT5 * a, SQRT5 * b
-    r = np.abs(np.subtract.outer(a, b))
-    e = np.minimum(np.multiply.outer(np.exp(a), np.exp(-b)), np.multiply.outer(np.exp(-a), np.exp(b)))
-    return np.asarray((1.0 + r * (1.0 + r / 3.0)) * e)
+    total = np.zeros((len(A), len(B)))
+    r, e, other = np.empty_like(total), np.empty_like(total), np.empty_like(total)
+    for a, b in zip(np.array(SQRT5 * A.T, order="C"), np.array(SQRT5 * B.T, order="C"), strict=True):
+        np.abs(np.subtract.outer(a, b, out=r), out=r)
+        if max(a.max(initial=0.0), b.max(initial=0.0)) < 300.0:
+            np.multiply.outer(np.exp(a), np.exp(-b), out=e)
+            np.minimum(e, np.multiply.outer(np.exp(-a), np.exp(b), out=other), out=e)
+        else:  # where those would overflow
+            np.exp(np.negative(r, out=e), out=e)
+        np.multiply(r, 1.0 / 3.0, out=other)  # h0 = (1 + r (1 + r/3)) e
+        other += 1.0
+        other *= r
+        other += 1.0
+        other *= e
+        total += other
+    return total
 
 
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
-EFFECTS: dict[str, Callable[[Array, Array], Array]] = {  # h0 of (a - b)², (P, Q) for a (P,) and b (Q,)
-    "se": _squared_exponential_effect,
-    "matern52": _matern52_effect,
+EFFECTS: dict[str, Callable[[Array, Array], Array]] = {  # Σ_j h0((a_j - b_j)²), (P, Q), of A (P, D), B (Q, D)
+    "se": _squared_exponential_effects,
+    "matern52": _matern52_effects,
 }
 
 
@@ -144,22 +160,36 @@ class GP:
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Prior covariances (P, Q) between A (P, D) and B (Q, D)."""
-        scales, radial, h = np.asarray(self.hyper.lengthscales), KERNELS[self.kernel], self.hyper
+        scales = np.asarray(self.hyper.lengthscales)
         A, B = A / scales, B / scales
-        k = radial(cdist(A, B, "sqeuclidean"), 0)[0]
+        k = np.empty((len(A), len(B)))
+        step = max(1, BLOCK // max(1, len(B)))
+        for start in range(0, len(A), step):
+            k[start : start + step] = self._block(A[start : start + step], B)
+        return k
+
+    def _block(self, A: Array, B: Array) -> Array:
+        h = self.hyper
+        k = KERNELS[self.kernel](cdist(A, B, "sqeuclidean"), 0)[0]
         if h.additive:
-            effects = sum(EFFECTS[self.kernel](a, b) for a, b in zip(A.T, B.T, strict=True))
-            k += h.additive * (effects / len(scales) - k)
-        return np.asarray(h.variance * k)
+            k *= 1.0 - h.additive
+            k += (h.additive / A.shape[1]) * EFFECTS[self.kernel](A, B)
+        k *= h.variance
+        return k
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:
         """`covariance` (P, Q) and its derivatives by A (P, Q, D)."""
         rows = replace(self, X=B)._rows(A)
-        return rows.k, rows.grad()
+        return rows.k, rows.grad().transpose(0, 2, 1)
 
     def mean(self, x: Array) -> Array:
         """(M,) posterior mean."""
         return self.prior_mean + self.covariance(x, self.X) @ self.weights
+
+    def fitted(self) -> Array:
+        """(N,) posterior mean at the data, without a kernel: L Lᵀ less the noise is the prior covariance."""
+        noise = self.hyper.noise**2 + JITTER * self.hyper.variance
+        return np.asarray(self.prior_mean + self.chol @ (self.weights @ self.chol) - noise * self.weights)
 
     def predict(self, x: Array) -> tuple[Array, Array]:
         """Posterior mean (M,) and variance (M,)."""
@@ -179,10 +209,10 @@ class GP:
         rows = self._rows(x)
         half = _solve(self.chol, rows.k.T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-        solved = _solve(self.chol, half, transposed=True)  # (N, M) B k
+        solved = _solve(self.chol, half, transposed=True).T  # (M, N) B k
         grad_k = rows.grad()
-        d_mean = np.einsum("mnd,n->md", grad_k, self.weights)
-        d_var = -2.0 * np.einsum("mnd,nm->md", grad_k, solved)
+        d_mean = grad_k @ self.weights
+        d_var = -2.0 * (grad_k @ solved[:, :, None])[:, :, 0]
         return self.prior_mean + rows.k @ self.weights, np.maximum(var, self.floor), d_mean, d_var
 
     def slopes(self, x: Array) -> Slopes:
@@ -193,10 +223,9 @@ class GP:
         """`slopes` and their derivatives by x."""
         rows = self._rows(x, 2)
         slopes, grad_k, solved, solved_grad = self._slopes(rows)
-        contract = rows.contraction()
-        d_cov = -(grad_k.transpose(0, 2, 1) @ solved_grad) - contract(solved[:, :, None])
-        hess_mean = contract(np.broadcast_to(self.weights, rows.k.shape)[:, :, None])
-        return slopes, Curvature(hess_mean, d_cov, -2.0 * contract(solved_grad))
+        bent = rows.contract(self.weights[None, None, :], solved[:, None, :], solved_grad)
+        d_cov = -(grad_k @ solved_grad.transpose(0, 2, 1)) - bent[1]
+        return slopes, Curvature(bent[0], d_cov, -2.0 * bent[2])
 
     def with_pending(self, pending: Array) -> "GP":
         """The process that also saw its own mean at `pending` (P, D): only the uncertainty shrinks there."""
@@ -226,81 +255,85 @@ class GP:
     def _rows(self, x: Array, order: int = 1) -> "_Rows":
         h, radial = self.hyper, KERNELS[self.kernel]
         scales = np.asarray(h.lengthscales)
-        r = (x[:, None, :] - self.X) / scales  # (M, N, D)
+        r = (x / scales)[:, :, None] - (self.X / scales).T  # (M, D, N)
         squares = r * r
         own = (1.0 - h.additive) * h.variance
-        k, *joint = (own * part for part in radial(squares.sum(axis=2), order))
+        k, *joint = (own * part for part in radial(squares.sum(axis=1), order))
+        s = r / scales[:, None]
         if not h.additive:
-            return _Rows(r / scales, scales**-2.0, k, joint)
+            return _Rows(s, scales**-2.0, k, joint)
         share = h.additive * h.variance / len(scales)
         a0, *effects = (share * part for part in radial(squares, order))
-        return _Rows(r / scales, scales**-2.0, k + a0.sum(axis=2), joint, effects)
+        return _Rows(s, scales**-2.0, k + a0.sum(axis=1), joint, effects)
 
     def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array, Array, Array]:
-        M, N, D = rows.s.shape
+        M, D, N = rows.s.shape
         grad_k = rows.grad()
-        right = np.concatenate([rows.k[:, :, None], grad_k], axis=2).transpose(1, 0, 2)
-        half = _solve(self.chol, right.reshape(N, M * (1 + D)))
+        right = np.concatenate([rows.k[:, None, :], grad_k], axis=1).reshape(M * (1 + D), N)
+        half = _solve(self.chol, right.T)
         squares = np.einsum("nq,nq->q", half, half).reshape(M, 1 + D)
-        solved = _solve(self.chol, half, transposed=True).reshape(N, M, 1 + D).transpose(1, 0, 2)
+        solved = _solve(self.chol, half, transposed=True).T.reshape(M, 1 + D, N)
         h = self.hyper
         bend = -KERNELS[self.kernel](np.zeros(1), 1)[1][0] * (1.0 - h.additive + h.additive / D)
         slopes = Slopes(
             mean=self.prior_mean + rows.k @ self.weights,
             var=np.maximum(h.variance - squares[:, 0], self.floor),
-            grad_mean=np.einsum("mnd,n->md", grad_k, self.weights),
-            cov_f_grad=-np.einsum("mnd,mn->md", grad_k, solved[:, :, 0]),
+            grad_mean=grad_k @ self.weights,
+            cov_f_grad=-(grad_k @ solved[:, 0, :, None])[:, :, 0],
             var_grad=h.variance * bend * rows.inverse - squares[:, 1:],
         )
-        return slopes, grad_k, solved[:, :, 0], solved[:, :, 1:]
+        return slopes, grad_k, solved[:, 0], solved[:, 1:]
 
 
 @dataclass(frozen=True)
 class _Rows:
     """Kernel between query points and data, with what its derivatives are made of."""
 
-    s: Array  # (M, N, D)
+    s: Array  # (M, D, N)
     inverse: Array  # (D,) lengthscale^-2
     k: Array  # (M, N)
     joint: list[Array]  # h1 and h2, (M, N)
-    effects: list[Array] | None = None  # the same of the additive share, (M, N, D)
+    effects: list[Array] | None = None  # the same of the additive share, (M, D, N)
 
     def grad(self) -> Array:
-        """∂_j k, (M, N, D)."""
-        h1 = self.joint[0][:, :, None]
+        """∂_j k, (M, D, N)."""
+        h1 = self.joint[0][:, None, :]
         return (h1 if self.effects is None else h1 + self.effects[0]) * self.s
 
-    def contraction(self) -> Callable[[Array], Array]:
-        """w (M, N, D) or (M, N, 1) -> Σ_n w_nj ∂_l ∂_j k_n, (M, D, D)."""
+    def contract(self, *weights: Array) -> list[Array]:
+        """Σ_n w_jn ∂_l ∂_j k_n, (M, D, D), for each w (M, D, N) or with ones for M and D."""
         h1, h2 = self.joint
-        across = h2[:, :, None] * self.s
-        along = h1[:, :, None] * self.inverse
+        across = h2[:, None, :] * self.s
+        along = h1[:, None, :] * self.inverse[:, None]
         if self.effects is not None:
             a1, a2 = self.effects
-            along = along + a1 * self.inverse + a2 * self.s * self.s
-        transposed, diagonal = self.s.transpose(0, 2, 1), np.arange(self.s.shape[2])
-
-        def contract(w: Array) -> Array:
-            out = np.asarray(transposed @ (across * w))
-            out[:, diagonal, diagonal] += (w * along).sum(axis=1)
-            return out
-
-        return contract
+            along = along + a1 * self.inverse[:, None] + a2 * self.s * self.s
+        D = self.s.shape[1]
+        parts = []
+        for w in weights:
+            part = self.s @ (across * w).transpose(0, 2, 1)
+            part.reshape(len(part), D * D)[:, :: D + 1] += (along * w).sum(axis=2)  # the diagonal
+            parts.append(part)
+        return parts
 
 
 def condition(
     kernel: str, hyper: Hyper, X: Array, y: Array, *, noise_var: Array | None = None,
-    prior_mean: float = 0.0, outputs: Outputs | None = None,
+    prior_mean: float = 0.0, mean_std: float | None = None, outputs: Outputs | None = None,
 ) -> GP:  # fmt: skip
     """The process with these hyperparameters, conditioned on X (N, D) and y (N,) in model units.
 
     noise_var: (N,) a noise variance for each observation, in place of `hyper.noise`.
+    mean_std: learn a constant mean, N(prior_mean, mean_std²) beforehand, and put it at its most likely value.
     """
     noise = np.full(len(X), hyper.noise**2) if noise_var is None else noise_var
     prior = GP(kernel, hyper, X, np.zeros((0, 0)), np.zeros(0), prior_mean, outputs or Outputs())
     K = prior.covariance(X, X)
     K[np.diag_indices_from(K)] += noise + JITTER * hyper.variance
     chol = cholesky(K)
+    if mean_std is not None and len(y):
+        ones = _solve(chol, np.ones(len(y)))
+        prior_mean += float(ones @ _solve(chol, y - prior_mean)) / float(ones @ ones + mean_std**-2.0)
     weights = _solve(chol, _solve(chol, y - prior_mean), transposed=True)
     return GP(kernel, hyper, X, chol, weights, prior_mean, prior.outputs)
 

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from ..errors import InputError
 from . import minimum
 from .acquisition import Acquisition, ExcursionSearch
-from .budget import BudgetState, is_risky, required
+from .budget import BudgetState, is_risky, required, wariness
 from .calibration import widening
 from .candidates import low_discrepancy, surroundings
 from .crashes import fit_crashes
@@ -204,7 +204,10 @@ def propose(
         not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0))
     )
     context = _context(history, models, settings, rng)
-    search = _Search(context, build(context), snap)
+    wary = 1.0
+    if controlled and state is not None and settings.temper:
+        wary = wariness(state, int(history.failed.sum()), len(history.X))
+    search = _Search(context, build(context), snap, wariness=wary)
     if keeps is not None:
         kept = search.kept()
         if kept is None:
@@ -295,6 +298,7 @@ class _Search:
     snap: Snap | None
     revisit: bool = False  # may the answer be a setting that was tried already?
     ftol: float = FTOL
+    wariness: float = 1.0  # the power of φ in (15)
 
     @property
     def limited(self) -> bool:
@@ -326,15 +330,15 @@ class _Search:
 
     def risky(self) -> Array:
         """argmax α(x) φ(x) (15), with φ as the processes have it: a failure is affordable here."""
-        feasibility = replace(self.context.models.feasibility, widening=())
+        feasibility, power = replace(self.context.models.feasibility, widening=()), self.wariness
 
         def product(x: Array) -> tuple[Array, Array]:
             value, grad = self.acquisition.value_and_grad(x)
             log_p, d_log_p = feasibility.log_prob_and_grad(x)
-            return value + log_p, grad + d_log_p
+            return value + power * log_p, grad + power * d_log_p
 
         points = self.candidates()
-        starts = self._starts(points, self.acquisition.screen(points) + feasibility.log_prob(points))
+        starts = self._starts(points, self.acquisition.screen(points) + power * feasibility.log_prob(points))
         best = maximize(product, starts)
         return self._choose(best, starts, points, lambda x: product(x)[0])
 

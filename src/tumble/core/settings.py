@@ -33,6 +33,7 @@ class Settings:
     minima: law of f*: "joint", "frechet" or "gumbel"; n_minima samples, over `grid` points.
     restarts: local searches a suggestion, started from the best of `raw_samples` points.
     safety_first: while no trial was safe, go where safety is most likely rather than by (15).
+    temper: let φ count less in (15) while trials fail more rarely than the budget affords (core.budget).
     calibrate: correct P(safe) by the record of the study (core.calibration).
     incumbent: eta, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
     pi_margin: how far PI aims below it, in model units; None for one standard deviation of the noise.
@@ -54,6 +55,7 @@ class Settings:
     restarts: int = 8
     raw_samples: int = 256
     safety_first: bool = True
+    temper: bool = True
     calibrate: bool = True
     incumbent: str = "mean"
     pi_margin: float | None = 0.01
@@ -113,6 +115,7 @@ class Settings:
             restarts=10,
             raw_samples=512,
             safety_first=False,
+            temper=False,
             calibrate=False,
             incumbent="observed",
             pi_margin=None,

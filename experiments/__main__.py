@@ -39,9 +39,11 @@ def _run(options: argparse.Namespace) -> int:
         blocks=_names(options.blocks),
         trials=options.trials,
     )
-    specs = registry.find(options.name).plan(asked)
+    experiment = registry.find(options.name)
+    specs = experiment.plan(asked)
     store = Store(options.out, options.name)
-    summary = pool.run_all(specs, store, jobs=options.jobs, executor=options.executor, fresh=options.fresh)
+    run_all = getattr(experiment, "run_all", pool.run_all)  # an experiment may have a way of its own
+    summary = run_all(specs, store, jobs=options.jobs, executor=options.executor, fresh=options.fresh)
     print(f"{options.name}: {summary.done} runs done, {summary.already} were there already; {store.path}")
     for error in summary.errors:
         print(f"\nfailed: {error}", file=sys.stderr)

@@ -1,15 +1,17 @@
 """Network compression, §5.3: XsF, EIC and PESC, five repetitions, T = 20, B = 5, a network below 15 kB.
 
+    python -m experiments compression
     python -m experiments.compression --data FOLDER [--out DIR] [--minutes M]
 
-trains the networks of all runs side by side on a GPU; the same command goes on where it was stopped. Without
-a GPU the reduced protocol is run, whose numbers are not the paper's.
+train the networks of all runs side by side on a GPU (the second with more to choose); the same command goes
+on where it was stopped. Without a GPU the reduced protocol is run, whose numbers are not the paper's.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -23,7 +25,8 @@ machine.one_thread_each()
 
 from tumble.problems import compression as nn  # noqa: E402
 
-from . import lockstep, loop, methods  # noqa: E402
+from . import lockstep, loop, methods, pool  # noqa: E402
+from .compressed import section as section  # noqa: E402
 from .plans import Options  # noqa: E402
 from .records import Spec  # noqa: E402
 from .settings import BUDGETS  # noqa: E402
@@ -32,6 +35,7 @@ from .store import Store  # noqa: E402
 METHODS = ("eic", "pesc", "xsf")
 REPETITIONS = 5
 PROTOCOLS = {"compression": nn.FULL, "compression-reduced": nn.REDUCED}
+GPU = "TUMBLE_GPU"  # the variable by which a lockstep tells its runs the name of the GPU
 
 
 def plan(options: Options) -> list[Spec]:
@@ -68,7 +72,28 @@ def carry_out(spec: Spec) -> dict[str, Any]:
     problem = nn.problem_of(trainer, PROTOCOLS[spec.family], int(spec.problem.partition(":")[2]))
     searcher = methods.make(spec, problem)
     content = loop.run(problem, searcher, spec.trials, spec.failures, stop=spec.on_exhausted == "stop")
-    return {**content, "trainings": [_plain(t) for t in trained], "best": _best(trained)}
+    found = {"trainings": [_plain(t) for t in trained], "best": _best(trained)}
+    return {**content, **found, "gpu": os.environ.get(GPU)}
+
+
+def run_all(
+    specs: Sequence[Spec], store: Store, *, jobs: int = 1, executor: str = "", fresh: bool = False
+) -> pool.Summary:
+    """In lockstep on this machine's GPU where there is one, else as any other experiment."""
+    if executor or not _gpu():
+        return pool.run_all(specs, store, jobs=jobs, executor=executor, fresh=fresh)
+    return _in_lockstep(specs, store, fresh=fresh)
+
+
+def _in_lockstep(
+    specs: Sequence[Spec], store: Store, *, folder: Path | None = None,
+    minutes: float | None = None, fresh: bool = False,
+) -> pool.Summary:  # fmt: skip
+    family = specs[0].family
+    if _gpu():
+        os.environ[GPU] = _gpu_name()
+    kept = lockstep.Kept(store.folder / "trainings" / "compression.jsonl", PROTOCOLS[family].name)
+    return lockstep.run_all(specs, store, kept, _trainer(family, folder), minutes=minutes, fresh=fresh)
 
 
 def _best(trained: Sequence[nn.Training]) -> dict[str, Any] | None:
@@ -94,6 +119,12 @@ def _gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
+def _gpu_name() -> str:
+    import torch
+
+    return str(torch.cuda.get_device_name())
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the experiment in lockstep; 0 when all runs are finished, 1 when some are left or raised."""
     parser = argparse.ArgumentParser(prog="python -m experiments.compression", description=__doc__)
@@ -112,16 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     asked = Options(seeds=options.seeds, seed_base=options.seed_base, trials=options.trials)
     asked = replace(asked, methods=tuple(filter(None, options.methods.split(","))) or None)
     specs = plan(asked)
-    family = specs[0].family
-    kept = lockstep.Kept(options.out / "trainings" / "compression.jsonl", PROTOCOLS[family].name)
-    summary = lockstep.run_all(
-        specs,
-        Store(options.out, "compression"),
-        kept,
-        _trainer(family, options.data),
-        minutes=options.minutes,
+    store = Store(options.out, "compression")
+    summary = _in_lockstep(specs, store, folder=options.data, minutes=options.minutes)
+    print(
+        f"{specs[0].family}: {summary.done} runs done, {summary.already} were there already, of {len(specs)}"
     )
-    print(f"{family}: {summary.done} runs done, {summary.already} were there already, of {len(specs)}")
     for error in summary.errors:
         print(f"\nfailed: {error}", file=sys.stderr)
     return 0 if summary.done + summary.already == len(specs) else 1

@@ -85,7 +85,7 @@ def figure(line: Line) -> Figure:
         )
         bottom.plot(x, curve, color="#0b5394", linestyle=style, linewidth=1.6, label=f"u = {u:g}")
     figures.finish(top, "$f(x)$", title="(a) posterior")
-    figures.finish(bottom, "intensity of crossings (scaled)", xlabel="$x$", title="(b) $E[N_u(x)]$")
+    figures.finish(bottom, "crossings (largest = 1)", xlabel="$x$", title="(b) $E[N_u(x)]$")
     top.legend(frameon=False, fontsize=8, ncols=3)
     bottom.legend(frameon=False, fontsize=9)
     top.set_xlim(0.0, 1.0)

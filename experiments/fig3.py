@@ -9,26 +9,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import figures
 from .methods import LABELS
 from .records import Line
 from .statistics import Cell, cells, paired
 from .store import Store
+from .tables import number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 PANELS = {
-    "compression": "validation error (%)",
-    "compression-reduced": "validation error (%), reduced protocol",
-    "cartpole": "cost J",
+    "compression": "best safe validation error (%)",
+    "compression-reduced": "best safe validation error (%), reduced protocol",
+    "cartpole": "best safe cost $J$",
 }
-COLOURS = {"eic": "#7a6bb0", "pesc": "#c98b2c", "safe-set": "#5b7f95", "xsf": "#b5452c"}
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,17 @@ def best_safe(line: Line) -> Array:
     return found
 
 
+def filled(line: Line) -> Array:
+    """As `best_safe`, but until there is a safe value the worst that the run ever saw, (T,)."""
+    worst = max((10.0**y for y in line["y"] if y is not None), default=np.nan)
+    found = best_safe(line)
+    return np.where(np.isfinite(found), found, worst)
+
+
 def with_finals(cell: Cell) -> Cell:
     """The cell with each line's final value as ``final``: the worst value seen where none was safe."""
-    lines = []
-    for line in cell.lines:
-        final = best_safe(line)[-1]
-        worst = max((10.0**y for y in line["y"] if y is not None), default=np.nan)
-        lines.append({**line, "final": float(final if np.isfinite(final) else worst)})
-    return replace(cell, lines=tuple(lines))
+    lines = tuple({**line, "final": float(filled(line)[-1])} for line in cell.lines)
+    return replace(cell, lines=lines)
 
 
 def rows(lines: Iterable[Line], seeds: range | None = None) -> list[Row]:
@@ -102,42 +109,95 @@ def table(found: Sequence[Row]) -> str:
     return "\n".join([head, *body])
 
 
-def panel(axes: Any, family: str, group: Sequence[Cell]) -> None:
-    """Mean over the repetitions and, shaded, one standard deviation (of the logarithm) either side."""
+def header(value: str) -> list[str]:
+    """The columns of `page_rows`."""
+    return ["method", "n", f"{value}, mean ± std", "median", "none safe", "p against XsF", "Ω %",
+            "failures (most)", "budget spent", "above B"]  # fmt: skip
+
+
+def page_rows(group: Sequence[Cell]) -> list[list[str]]:
+    """A row for each method of a family and block, paired with XsF; the lowest mean is bold."""
+    ours = next((cell for cell in group if cell.method == "xsf"), None)
+    lowest = min(float(cell.values("final").mean()) for cell in group)
+    result = []
     for cell in group:
-        with np.errstate(invalid="ignore"):
-            logs = np.log10([best_safe(line) for line in cell.lines])
-        known = np.isfinite(logs).all(axis=0)
-        trials = np.arange(1, logs.shape[1] + 1)[known]
-        mean, std = logs[:, known].mean(axis=0), logs[:, known].std(axis=0)
-        colour = COLOURS[cell.method]
-        axes.plot(trials, 10.0**mean, color=colour, label=LABELS[cell.method])
-        axes.fill_between(trials, 10.0 ** (mean - std), 10.0 ** (mean + std), color=colour, alpha=0.15, lw=0)
-    axes.set(yscale="log", xlabel="trial", ylabel=PANELS[family])
-    axes.legend(frameon=False)
+        final, failures = cell.values("final"), cell.values("n_failures")
+        text = f"{number(final.mean())} ± {number(final.std())}"
+        p = "-"
+        if ours is not None and ours is not cell:
+            test = paired(ours, cell, "final")
+            p = f"{test.p:.2g} (XsF lower in {test.lower} of {test.n})"
+        spent = [line["n_failures"] >= line["failures"] for line in cell.lines]
+        result.append([
+            LABELS[cell.method], str(len(final)), f"**{text}**" if final.mean() == lowest else text,
+            number(float(np.median(final))),
+            f"{sum(all(line['failed']) for line in cell.lines)} of {len(final)}", p,
+            f"{cell.values('omega').mean():.0f}", f"{failures.mean():.1f} ({failures.max():.0f})",
+            f"{sum(spent)} of {len(spent)}", f"{np.count_nonzero(cell.values('beyond'))} of {len(spent)}",
+        ])  # fmt: skip
+    return result
+
+
+def group_of(lines: Iterable[Line], family: str, block: str, seeds: range | None = None) -> list[Cell]:
+    """The cells of a family and block with their final values, by method."""
+    found = (c for c in cells(lines, seeds).values() if (c.family, c.block) == (family, block))
+    return [with_finals(cell) for cell in sorted(found, key=lambda cell: cell.method)]
+
+
+def panel(axes: Any, family: str, group: Sequence[Cell]) -> None:
+    """Geometric mean over the repetitions, one standard deviation (of the logarithm) either side."""
+    for shift, cell in enumerate(group):
+        logs = np.log10([filled(line) for line in cell.lines])
+        trials = np.arange(1, logs.shape[1] + 1)
+        mean, std = logs.mean(axis=0), logs.std(axis=0)
+        style = {**figures.COMMON, **figures.STYLES[cell.method]}
+        every = max(1, len(trials) // 7)
+        axes.plot(trials, 10.0**mean, label=LABELS[cell.method], markevery=(shift, every), **style)
+        if cell.method == "xsf":
+            band = 10.0 ** (mean - std), 10.0 ** (mean + std)
+            axes.fill_between(trials, *band, color=style["color"], alpha=0.15, linewidth=0)
+        else:
+            places = trials[shift::every] - 1
+            bars = 10.0 ** np.stack([mean - std, mean + std])[:, places]
+            axes.vlines(trials[places], *bars, color=style["color"], linewidth=0.8)
+    regulator = [line["lqr_cost"] for cell in group for line in cell.lines if "lqr_cost" in line]
+    if regulator:
+        axes.axhline(np.mean(regulator), color="#555555", linestyle="--", linewidth=0.9)
+        axes.annotate(
+            "best linear-quadratic regulator", (1.0, float(np.mean(regulator))),
+            xycoords=("axes fraction", "data"), xytext=(0, -10), textcoords="offset points", ha="right",
+            fontsize=8,
+        )  # fmt: skip
+    axes.set_yscale("log")
+    figures.finish(axes, PANELS[family], xlabel="trial $t$")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(frameon=False, fontsize=9)
+
+
+def figure(groups: Mapping[str, Sequence[Cell]]) -> Figure:
+    """A panel for each family."""
+    from matplotlib.ticker import ScalarFormatter
+
+    drawing = figures.new_figure(4.8 * len(groups) + 0.6, 3.6)
+    every = drawing.subplots(1, len(groups), squeeze=False)
+    for axes, (family, group) in zip(every[0], groups.items(), strict=True):
+        panel(axes, family, group)
+        if family != "cartpole":  # within a decade
+            axes.yaxis.set_major_formatter(ScalarFormatter())
+            axes.yaxis.set_minor_formatter(ScalarFormatter())
+    return drawing
 
 
 def draw(
     lines: Iterable[Line], path: Path, block: str = "default", seeds: range | None = None
 ) -> Path | None:
     """Draw the panels of which there are lines; None where there are none."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    found = [cell for cell in cells(lines, seeds).values() if cell.family in PANELS and cell.block == block]
-    families = [family for family in PANELS if any(cell.family == family for cell in found)]
-    if not families:
+    known = list(lines)
+    groups = {family: group for family in PANELS if (group := group_of(known, family, block, seeds))}
+    if not groups:
         return None
-    figure, axes = plt.subplots(
-        1, len(families), figsize=(5 * len(families), 3.4), layout="constrained", squeeze=False
-    )
-    for ax, family in zip(axes[0], families, strict=True):
-        panel(ax, family, sorted((c for c in found if c.family == family), key=lambda c: c.method))
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    figure(groups).savefig(path, dpi=110)
     return path
 
 

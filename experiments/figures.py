@@ -27,6 +27,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "pesc": {"color": "#b45f06", "linestyle": "-.", "marker": "s"},
     "pi": {"color": "#777777", "linestyle": ":", "marker": "^"},
     "ucb": {"color": "#38761d", "linestyle": (0, (5, 1, 1, 1)), "marker": "D"},
+    "safe-set": {"color": "#777777", "linestyle": ":", "marker": "^"},
 }
 COMMON = {"linewidth": 1.3, "markersize": 4.5, "markerfacecolor": "white"}
 
@@ -83,7 +84,7 @@ def draw(axes: Axes, method: str, curves: Array, *, band: bool, low: float = -np
         axes.errorbar(
             steps[places],
             mean[places],
-            std[places],
+            np.stack([np.minimum(std, mean - low), std])[:, places],
             fmt="none",
             ecolor=style["color"],
             elinewidth=0.8,

@@ -106,7 +106,7 @@ def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     caption = (
         "A posterior from 20 observations (mean, two standard deviations, η dashed), and below it the "
         "survival functions Pr(f* >= a) of both laws with samples: Gumbel (crosses) reaches above η, Fréchet "
-        "(circles) never."
+        "(circles) never. Fréchet's samples end at the lowest level that the grid of points allows."
     )
     return Section(
         "Appendix B: Fréchet or Gumbel",
@@ -128,17 +128,16 @@ def figure(example: dict[str, Any]) -> Figure:
     figures.finish(top, "$f(x)$", xlabel="$x$", title="posterior")
     top.legend(frameon=False, fontsize=8, ncols=3)
     survival = example["survival"]
+    levels = example["levels"][1:]  # the first has all samples beyond the grid's lowest level on it
     for name, label, style, marker in (("gumbel", "Gumbel", "--", "x"), ("frechet", "Fréchet", "-", "o")):
-        bottom.plot(
-            example["levels"], survival[name], color="black", linestyle=style, linewidth=1.4, label=label
-        )
+        bottom.plot(levels, survival[name][1:], color="black", linestyle=style, linewidth=1.4, label=label)
         samples = np.array(example[name])
         heights = np.full(len(samples), -0.08 if name == "gumbel" else -0.18)
         bottom.plot(
             samples, heights, marker, color="black", markersize=4, markerfacecolor="white", linestyle=""
         )
     bottom.axvline(eta, color="#a61c00", linestyle="--", linewidth=1.2)
-    bottom.set_xlim(example["levels"][0], example["levels"][-1])
+    bottom.set_xlim(levels[0], levels[-1])
     figures.finish(bottom, "$Pr(f_* \\geq a)$", xlabel="$a$")
     bottom.legend(frameon=False, fontsize=9)
     return drawing

@@ -79,11 +79,10 @@ def _work(spec: Spec, connection: Connection) -> None:
 
 def run_all(
     specs: Sequence[Spec], store: Store, kept: Kept, trainings: Trainings,
-    *, minutes: float | None = None, out: TextIO = sys.stderr,
+    *, minutes: float | None = None, fresh: bool = False, out: TextIO = sys.stderr,
 ) -> pool.Summary:  # fmt: skip
     """Carry out every spec that has no line yet; stop after a lockstep that ends beyond ``minutes``."""
-    known = store.keys()
-    todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
+    todo, already = pool.pending(specs, store, fresh=fresh)
     machine.one_thread_each()
     context = multiprocessing.get_context("spawn")
     workers: dict[Connection, tuple[Spec, Any]] = {}
@@ -109,7 +108,7 @@ def run_all(
         for _, process in workers.values():
             process.terminate()
             process.join()
-    return pool.Summary(done, len({spec.key for spec in specs} & known), tuple(errors))
+    return pool.Summary(done, already, tuple(errors))
 
 
 def _listen(

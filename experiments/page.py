@@ -72,6 +72,9 @@ class Assets:
         return Picture(f"{name}.svg", caption)
 
 
+_NUMBER = re.compile(r"\W*\d|-$|not run|none")  # how a cell among numbers begins
+
+
 def markdown(title: str, sections: Sequence[Section]) -> str:
     """The report as Markdown."""
     blocks = [f"# {title}"]
@@ -83,15 +86,26 @@ def markdown(title: str, sections: Sequence[Section]) -> str:
 
 def _markdown_part(part: Part) -> str:
     if isinstance(part, Text):
-        return part.content
+        return _starred(part.content)
     if isinstance(part, Commands):
         return "\n".join(["```sh", *part.lines, "```"])
     if isinstance(part, Picture):
-        return f"![{part.caption}]({part.file})\n\n*{part.caption}*"
-    rule = ["---", *["---:"] * (len(part.header) - 1)]
-    escaped = [[cell.replace("|", "\\|") for cell in row] for row in (part.header, rule, *part.rows)]
-    rows = ["| " + " | ".join(row) + " |" for row in escaped]
-    return f"*{part.caption}*\n\n" + "\n".join(rows)
+        return f"![{part.caption}]({part.file})\n\n*{_starred(part.caption)}*"
+    rule = ["---:" if right else "---" for right in _right(part)]
+    escaped = [[_starred(cell).replace("|", "\\|") for cell in row] for row in (part.header, *part.rows)]
+    rows = ["| " + " | ".join(row) + " |" for row in (escaped[0], rule, *escaped[1:])]
+    return f"*{_starred(part.caption)}*\n\n" + "\n".join(rows)
+
+
+def _starred(text: str) -> str:
+    """The text with its single stars, as in f*, kept from meaning emphasis."""
+    return re.sub(r"(?<!\*)\*(?!\*)", r"\\*", text)
+
+
+def _right(table: Table) -> list[bool]:
+    """Which columns hold numbers, and so are set to the right."""
+    columns: list[tuple[str, ...]] = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
+    return [bool(column) and all(_NUMBER.match(cell) for cell in column) for column in columns]
 
 
 def page(title: str, sections: Sequence[Section], folder: Path) -> str:
@@ -113,8 +127,12 @@ def _html_part(part: Part, folder: Path) -> str:
         alt = html.escape(part.caption, quote=True)
         caption = f"<figcaption>{_inline(part.caption)}</figcaption>"
         return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}">{caption}</figure>'
-    head = "".join(f"<th>{_inline(cell)}</th>" for cell in part.header)
-    rows = "".join("<tr>" + "".join(f"<td>{_inline(c)}</td>" for c in row) + "</tr>" for row in part.rows)
+    sides = ["" if right else " class=left" for right in _right(part)]
+    head = "".join(f"<th{side}>{_inline(c)}</th>" for side, c in zip(sides, part.header, strict=True))
+    rows = "".join(
+        "<tr>" + "".join(f"<td{side}>{_inline(c)}</td>" for side, c in zip(sides, row, strict=True)) + "</tr>"
+        for row in part.rows
+    )
     caption = f"<caption>{_inline(part.caption)}</caption>"
     return (
         f"<div class=wide><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -140,7 +158,8 @@ table {{ border-collapse: collapse; margin: 1rem 0; font-size: .85rem; font-vari
 caption {{ text-align: left; font-style: italic; padding-bottom: .4rem; }}
 th, td {{ padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }}
 th {{ border-bottom: 1px solid #111; }}
-th:first-child, td:first-child {{ text-align: left; }}
+th.left, td.left {{ text-align: left; }}
+td {{ vertical-align: top; }}
 figure {{ margin: 1.5rem 0; }}
 figure img {{ max-width: 100%; }}
 figcaption {{ font-style: italic; font-size: .9rem; }}

@@ -44,14 +44,7 @@ def run_all(
 
     With ``fresh`` a line of tumble's made by another version of its code counts as none.
     """
-    known = store.keys()
-    if fresh:
-        current = store.keys(machine.code_hash())
-        known = {
-            spec.key for spec in specs if spec.key in (known if spec.method in methods.PEERS else current)
-        }
-    todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
-    already = len({spec.key for spec in specs} & known)
+    todo, already = pending(specs, store, fresh=fresh)
     progress = Progress(todo, jobs, out)
     errors: list[str] = []
     if todo:
@@ -65,6 +58,18 @@ def run_all(
                 progress.advance(spec, answer["wall"] if isinstance(answer, dict) else 0.0)
     progress.close()
     return Summary(len(todo) - len(errors), already, tuple(errors))
+
+
+def pending(specs: Sequence[Spec], store: Store, *, fresh: bool = False) -> tuple[list[Spec], int]:
+    """The specs that have no line yet, each once, and how many have one."""
+    known = store.keys()
+    if fresh:
+        current = store.keys(machine.code_hash())
+        known = {
+            spec.key for spec in specs if spec.key in (known if spec.method in methods.PEERS else current)
+        }
+    todo = list({spec.key: spec for spec in specs if spec.key not in known}.values())
+    return todo, len({spec.key for spec in specs} & known)
 
 
 def carry_out(spec: Spec) -> Line | str:

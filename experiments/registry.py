@@ -1,8 +1,8 @@
 """The experiments by name: one module each, imported when asked for.
 
 A module of an experiment has ``plan(options) -> list[Spec]`` and
-``section(lines, assets) -> Section | None`` (its part of the report, from the lines alone). To add one,
-write the module and add its name here.
+``section(lines, assets) -> Section | None`` (its part of the report, from the lines alone). It may have a
+``run_all`` of its own, called like `pool.run_all`. To add one, write the module and add its name here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "table1": "experiments.table1",
     "fig2": "experiments.fig2",
     "frechet": "experiments.frechet",
+    "draws": "experiments.draws",
     "table3": "experiments.table3",
     "compression": "experiments.compression",
     "cartpole": "experiments.cartpole",

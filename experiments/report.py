@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from tumble.errors import InputError
 
-from . import registry
+from . import findings, registry
+from .methods import LABELS
 from .page import Assets, Commands, Section, Table, Text, markdown, page
 from .pool import duration
 from .records import Line
 from .settings import BUDGETS, SEARCH, TABLE_2, Constant, Law
 from .store import Store
+from .tables import TITLES
 
 TITLE = "The paper again"
 COMMANDS = (
     "python -m experiments fig1",
     "python -m experiments table1 --seeds 20 --seed-base 1000",
-    "python -m experiments fig2 --seeds 20 --seed-base 1000   # the same runs as table1",
+    "python -m experiments fig2 --seeds 20 --seed-base 1000     # the same runs as table1",
     "python -m experiments frechet",
+    "python -m experiments draws --seeds 20 --seed-base 1000    # table3's own minima",
     "python -m experiments table3 --seeds 20 --seed-base 1000",
+    "python -m experiments compression                          # on a GPU; MNIST in the cache",
+    "python -m experiments cartpole --seed-base 1000",
     "python -m experiments report --seeds 20 --seed-base 1000",
 )
 
@@ -43,6 +49,8 @@ def write(store: Store, folder: Path, seeds: range | None = None) -> list[Path]:
 def build(lines: Sequence[Line], assets: Assets) -> list[Section]:
     """Every section that has lines, between how it was made and with what."""
     found = [_how(lines, assets.seeds)]
+    holds = findings.section(lines, assets.seeds)
+    found += [holds] if holds is not None else []
     for name, module in registry.EXPERIMENTS.items():
         if importlib.util.find_spec(module) is not None:
             make = getattr(registry.find(name), "section", None)  # an experiment may only have a plan
@@ -91,19 +99,32 @@ def _law(law: Law) -> str:
 
 def _machines(lines: Sequence[Line]) -> Section:
     """Hardware, versions and time of the runs."""
-    seconds: dict[tuple[str, str, str], float] = defaultdict(float)
-    runs: Counter[tuple[str, str, str]] = Counter()
+    groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in lines:
         hardware = line["hardware"]
         machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['system']}"
         versions = ", ".join(f"{name} {version}" for name, version in line["versions"].items())
-        key = (machine, versions, line["code"])
-        seconds[key] += line["wall"]
-        runs[key] += 1
-    rows = [[*key, str(runs[key]), duration(seconds[key])] for key in sorted(runs)]
-    header = ("machine", "versions", "code", "runs", "time of one core")
+        module = str(line["task"]).partition(":")[0].removeprefix("experiments.")
+        what = module if line["block"] == "figure" else str(line["family"])
+        groups[TITLES.get(what, what), machine, versions, line["code"]].append(line)
+    header = ("what", "machine", "versions", "code", "runs", "time of one core", "from first to last")
+    rows = [
+        [*key, str(len(group)), duration(sum(line["wall"] for line in group)), duration(_span(group))]
+        for key, group in sorted(groups.items())
+    ]
     by_method: dict[str, float] = defaultdict(float)
     for line in lines:
         by_method[line["method"]] += line["wall"]
-    text = "Time by method: " + ", ".join(f"{m} {duration(s)}" for m, s in sorted(by_method.items())) + "."
+    times = ", ".join(f"{LABELS[m]} {duration(s)}" for m, s in sorted(by_method.items()))
+    text = (
+        f"Time by method: {times}. The problems of Tables 1 and 3 were run together. The code is a hash of "
+        "the sources that decide a suggestion; where it differs, so does at least a comment in them."
+    )
     return Section("Hardware and time", [Table("Runs, one BLAS thread each", header, rows), Text(text)])
+
+
+def _span(lines: Sequence[Line]) -> float:
+    """Seconds from the start of the first run to the end of the last."""
+    begun = [datetime.fromisoformat(line["started"]).timestamp() for line in lines]
+    ended = [b + float(line["wall"]) for b, line in zip(begun, lines, strict=True)]
+    return max(ended) - min(begun)

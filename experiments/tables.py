@@ -18,6 +18,17 @@ from .statistics import Cell, cells, paired
 CONSTRAINED = ("eic", "pesc", "xsf")
 FEWER = {"pesc": 10}  # seeds of the methods that take longest
 BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults"}
+TITLES = {
+    "hartmann6": "Hartmann 6D",
+    "michalewicz10": "Michalewicz 10D",
+    "hartmann6-constrained": "Hartmann 6D constrained",
+    "michalewicz10-constrained": "Michalewicz 10D constrained",
+    "in-model-free": "In-model draws 3D",
+    "in-model": "In-model draws 3D constrained",
+    "compression": "network compression",
+    "compression-reduced": "network compression, reduced protocol",
+    "cartpole": "cart-pole",
+}
 Cells = dict[tuple[str, str, str], Cell]
 
 
@@ -38,7 +49,7 @@ def parts(lines: Sequence[Line], seeds: range | None, groups: Sequence[Group]) -
     for block, group in product(BLOCK_TITLES, groups):
         for family in group.families:
             if any((family, method, block) in found for method in group.methods):
-                caption = f"{family}, {group.title}, {BLOCK_TITLES[block]}"
+                caption = f"{TITLES[family]}, {group.title}, {BLOCK_TITLES[block]}"
                 rows = [_row(found, family, method, block, group.ours) for method in group.methods]
                 result.append(Table(caption, _header(group.ours), rows))
                 result.append(_ranking(found, family, group.methods, block, group.ours))
@@ -57,11 +68,16 @@ def _row(found: Cells, family: str, method: str, block: str, ours: str) -> list[
     if cell is None:
         return [LABELS[method], "0", "not run", theirs, *["-"] * (len(_header(ours)) - 4)]
     regret = cell.values("regret")
-    text = f"{regret.mean():.3f} ± {regret.std():.3f}"
+    text = f"{number(regret.mean())} ± {number(regret.std())}"
     best = f"**{text}**" if _best(found, family, block) is cell else text
-    row = [LABELS[method], str(len(regret)), best, theirs, f"{np.median(regret):.4f}"]
+    row = [LABELS[method], str(len(regret)), best, theirs, number(float(np.median(regret)))]
     row.append(_p_value(found, family, method, block, ours))
     return row + (_budget_texts(cell, printed) if ours == "xsf" else [])
+
+
+def number(value: float) -> str:
+    """Three decimals, or two digits of something smaller."""
+    return f"{value:.3f}" if abs(value) >= 1e-3 or value == 0.0 else f"{value:.1e}"
 
 
 def _budget_texts(cell: Cell, printed: paper.Printed | None) -> list[str]:
@@ -85,7 +101,7 @@ def _p_value(found: Cells, family: str, method: str, block: str, ours: str) -> s
     if method == ours or (family, ours, block) not in found:
         return "-"
     test = paired(found[family, ours, block], found[family, method, block])
-    return f"{test.p:.2g} ({LABELS[ours]} {'lower' if test.mean < test.other_mean else 'higher'})"
+    return f"{test.p:.2g} ({LABELS[ours]} lower in {test.lower} of {test.n})"
 
 
 def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: str) -> Text:
@@ -95,7 +111,7 @@ def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: 
     printed = sorted(
         (m for m in run if (family, m) in paper.TABLES), key=lambda m: paper.TABLES[family, m].regret[0]
     )
-    text = f"{family}: our order {_chain(order)}; the paper's {_chain(printed)}."
+    text = f"{TITLES[family]}: our order {_chain(order)}; the paper's {_chain(printed)}."
     if ours in run and len(run) > 1:
         rival = next(m for m in order if m != ours)
         test = paired(run[ours], run[rival])
@@ -114,13 +130,17 @@ def _omega_sentence(run: dict[str, Cell], ours: str) -> str:
         for m, cell in run.items()
         if m != ours and any(line["n_failures"] >= line["failures"] for line in cell.lines)
     }
-    beyond = int(run[ours].values("beyond").max())
+    beyond = run[ours].values("beyond")
     text = f" Its Ω is {omega:.0f} %"
     if spent:
         text += "; of the methods that spend the budget: " + ", ".join(
             f"{LABELS[m]} {o:.0f} %" for m, o in spent.items()
         )
-    return f"{text}. Failures beyond B: {beyond} at most."
+    if not beyond.any():
+        return f"{text}. No run of XsF has more than B failures."
+    most = int(beyond.max())
+    over = f"{np.count_nonzero(beyond)} of {len(beyond)}"
+    return f"{text}. {over} runs of XsF have more than B failures, by {most} at most."
 
 
 def _chain(names: Sequence[str]) -> str:

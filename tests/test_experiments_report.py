@@ -203,6 +203,9 @@ def test_the_page_is_built_from_the_lines_alone(tmp_path):
     assert "PESC | 0 | not run | 0.14 ± 0.22" in text
     assert "50 ± 0 | 90 ± 16 | 2.0 (2) | 0 of 3" in text
     assert "the paper's XsF < EIC" in text
+    assert "What holds, and what does not" in text
+    assert "Xs is not reproduced with its printed settings" in text
+    assert "Is XsF with the defaults significantly worse" in text
     assert "f/\\|f_min\\|" in text
     assert "seeds 0-2" in text
     for name in ("fig1", "fig2-paper", "fig2-default", "frechet"):

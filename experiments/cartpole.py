@@ -22,7 +22,7 @@ from .page import Assets, Part, Section, Table, Text
 from .plans import Options
 from .records import Line, Spec
 from .settings import BUDGETS
-from .statistics import Cell, paired
+from .statistics import Cell, exhausted_at, paired
 from .tables import BLOCK_TITLES
 
 METHODS = ("eic", "pesc", "safe-set", "xsf")
@@ -119,4 +119,24 @@ def _reading(group: Sequence[Cell]) -> str:
             how = "below" if test.mean < test.other_mean else "above"
             sure = "significantly" if test.p < 0.05 else "not significantly"
             text += f" Its mean is {how} that of {LABELS[method]}, {sure} (p = {test.p:.2g}, n = {test.n})."
-    return text
+    return text + _overrun(ours)
+
+
+def _overrun(ours: Cell) -> str:
+    """The run of XsF that made the most failures beyond B, and when it first stood."""
+    worst = max(ours.lines, key=lambda line: int(line["beyond"]))
+    if not worst["beyond"]:
+        return " No run of XsF made more than B failures."
+    over = sum(line["beyond"] > 0 for line in ours.lines)
+    stood = worst["failed"].index(False) + 1 if False in worst["failed"] else None
+    runs = f"{over} of its {len(ours.lines)} runs"
+    text = f" {runs} made more than B failures, the worst {worst['n_failures']} of {worst['failures']}: "
+    if stood is None:
+        return text + "no controller of that run ever stood."
+    text += f"the first controller of that run that stood was its trial {stood}"
+    if stood <= (exhausted_at(worst) or 0):
+        return text + "."
+    return text + (
+        ', and until then it can only guess. `on_exhausted="stop"` would have ended it when the budget was '
+        "spent, as it ends EIC and PESC, with nothing in hand."
+    )

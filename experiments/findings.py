@@ -190,8 +190,25 @@ def _failures(found: Cells, lines: Sequence[Line]) -> str:
     if not texts:
         return ""
     return (
-        f"**Does XsF make more than B failures in Tables 1 and 3?** {'; '.join(texts).capitalize()}. The "
-        "printed rule goes on at ρ_safe = 0.99 when no failure is left, and takes the model's word for it."
+        f"**Does XsF make more than B failures?** In Tables 1 and 3 {'; '.join(texts)}. The printed rule "
+        "goes on at ρ_safe = 0.99 when no failure is left, and takes the model's word for it." + _real(lines)
+    )
+
+
+def _real(lines: Sequence[Line]) -> str:
+    """The same for the two problems of Figure 3, whose repetitions are their own."""
+    found, texts = cells(lines), []
+    for family in ("compression", "cartpole"):
+        cell = found.get((family, "xsf", "default"))
+        if cell is not None:
+            beyond = cell.values("beyond")
+            most = f", by {beyond.max():.0f} at most" if beyond.any() else ""
+            texts.append(f"{TITLES[family]} in {np.count_nonzero(beyond)} of {len(beyond)} runs{most}")
+    if not texts:
+        return ""
+    return (
+        f" In Figure 3, with the defaults: {'; '.join(texts)}. With nothing found that is surely safe, to go "
+        "on is to guess; the sections below tell those runs."
     )
 
 

@@ -33,7 +33,7 @@ def test_a_significant_defeat_of_xsf_is_said_with_its_numbers():
 def test_a_victory_is_no_defeat_and_no_failure_too_many_is_said():
     text = words(findings.section(limited(0.3, 0.4), None))
     assert "Nowhere. Not on Michalewicz 10D constrained (p = 0.0078 beside EIC)" in text
-    assert "With tumble's defaults in 0 of 8 runs." in text
+    assert "In Tables 1 and 3 with tumble's defaults in 0 of 8 runs." in text
 
 
 def test_runs_beyond_the_budget_are_counted():
@@ -91,7 +91,20 @@ def test_the_cart_poles_section_has_both_methods_and_the_regulator(tmp_path):
     assert [row[0] for row in table.rows] == ["EIC", "XsF"]
     assert table.rows[0][4] == "8 of 8"  # no safe trial
     assert (tmp_path / "fig3-cartpole-default.svg").exists()
+    assert "No run of XsF made more than B failures" in text
     assert cartpole.section([], Assets(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "said"),
+    [([True, True, False], "was its trial 3"), ([True, True, True], "no controller of that run ever stood")],
+)
+def test_a_controller_that_is_found_too_late_is_told(failed, said, tmp_path):
+    late = {**controller("xsf", 0, [1.0, 1.0, -3.0], failed), "failures": 1, "beyond": sum(failed) - 1}
+    rival = controller("eic", 0, [1.0, -3.0], [True, False])
+    text = words(cartpole.section([late, rival], Assets(tmp_path)))
+    assert f"1 of its 1 runs made more than B failures, the worst {sum(failed)} of 1: " in text
+    assert said in text
 
 
 def trained(beta, size, error, seed=0):
@@ -105,7 +118,8 @@ def network(method, seed, trainings, failures=1, **more):
     n = sum(failed)
     return finished(
         "compression", method, seed, trainings=trainings,
-        best=min(safe, key=lambda t: t["error"], default=None), y=[0.1 * t["error"] for t in trainings], failed=failed, n_failures=n, failures=failures,
+        best=min(safe, key=lambda t: t["error"], default=None),
+        y=[0.1 * t["error"] for t in trainings], failed=failed, n_failures=n, failures=failures,
         beyond=max(0, n - failures), p_safe=[0.5] * len(failed), omega=50.0, trials=4,
         n_trials=len(failed), **more,
     )  # fmt: skip

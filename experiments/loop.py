@@ -57,6 +57,8 @@ def run(
 ) -> dict[str, Any]:
     """Initial points unbilled, then up to ``trials`` trials; with ``stop`` until ``failures`` are spent.
 
+    As `tumble.minimize` does, it stops then in any case while nothing safe was seen.
+
     The result holds the trajectory (x, y, g, failed, mode, rho, p_safe, seconds a suggestion), the regret
     after each trial, and the summary: regret, omega, n_failures, stopped.
     """
@@ -64,8 +66,9 @@ def run(
         searcher.inform(x, outcome)
     steps: list[dict[str, Any]] = []
     spent, stopped = 0, "trials"
+    safe_seen = any(outcome.safe for outcome in problem.initial_evaluations)
     for _ in range(trials):
-        if stop and failures is not None and spent >= failures:
+        if failures is not None and spent >= failures and (stop or (spent and not safe_seen)):
             stopped = "budget"
             break
         begun = time.perf_counter()
@@ -79,6 +82,7 @@ def run(
         searcher.tell(proposal, outcome_or_crash)
         failed = outcome_or_crash is None or not outcome_or_crash.safe
         spent += failed
+        safe_seen |= not failed
         steps.append(_step(problem, proposal, outcome_or_crash, seconds))
     return _trajectory(problem, steps, trials, failures, stopped)
 

@@ -111,7 +111,7 @@ def table(found: Sequence[Row]) -> str:
 
 def header(value: str) -> list[str]:
     """The columns of `page_rows`."""
-    return ["method", "n", f"{value}, mean ± std", "median", "none safe", "p against XsF", "Ω %",
+    return ["method", "n", f"{value}, mean ± std", "median", "none safe", "p (XsF lower)", "Ω %",
             "failures (most)", "budget spent", "above B"]  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def page_rows(group: Sequence[Cell]) -> list[list[str]]:
         p = "-"
         if ours is not None and ours is not cell:
             test = paired(ours, cell, "final")
-            p = f"{test.p:.2g} (XsF lower in {test.lower} of {test.n})"
+            p = f"{test.p:.2g} ({test.lower} of {test.n})"
         spent = [line["n_failures"] >= line["failures"] for line in cell.lines]
         result.append([
             LABELS[cell.method], str(len(final)), f"**{text}**" if final.mean() == lowest else text,

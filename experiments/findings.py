@@ -89,8 +89,8 @@ def _baselines(found: Cells, lines: Sequence[Line]) -> str:
     if not texts:
         return ""
     return (
-        f"**On Hartmann 6D the paper's EI was a weak baseline.** EI: {'; '.join(texts)}. A spread of 0.00 over "
-        "50 seeds says that all of them ended in the same place; to be ahead of such an EI says little. "
+        f"**On Hartmann 6D the paper's EI was a weak baseline.** EI: {'; '.join(texts)}. A spread of 0.00 "
+        "over 50 seeds says that all of them ended in the same place; to be ahead of such an EI says little. "
         f"{_beside(found)}"
     )
 

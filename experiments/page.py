@@ -159,7 +159,8 @@ caption {{ text-align: left; font-style: italic; padding-bottom: .4rem; }}
 th, td {{ padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #ddd; }}
 th {{ border-bottom: 1px solid #111; }}
 th.left, td.left {{ text-align: left; }}
-td {{ vertical-align: top; }}
+td {{ vertical-align: top; white-space: nowrap; }}
+td.left {{ white-space: normal; }}
 figure {{ margin: 1.5rem 0; }}
 figure img {{ max-width: 100%; }}
 figcaption {{ font-style: italic; font-size: .9rem; }}

@@ -64,9 +64,10 @@ def _how(lines: Sequence[Line], seeds: range | None) -> Section:
     text = (
         "Every table and figure of Marco et al. 2020, with the paper's value beside ours. Two blocks, the "
         "same seeds in both: the paper's settings, and tumble's defaults. Regret is mean ± standard "
-        f"deviation over the runs ({which}); p is Wilcoxon's signed-rank test, two-sided, paired by seed; "
-        "**bold** is the lowest mean. Methods without a controller are stopped when the budget is spent and "
-        "keep their last regret, as in the paper; Ω counts the safe evaluations among all T."
+        f"deviation over the runs ({which}); p is Wilcoxon's signed-rank test, two-sided, paired by seed, "
+        "with the number of seeds on which the method named has the lower value; **bold** is the lowest "
+        "mean. Methods without a controller are stopped when the budget is spent and keep their last regret, "
+        "as in the paper; Ω counts the safe evaluations among all T."
     )
     return Section("How this was made", [Text(text), Commands(COMMANDS)])
 

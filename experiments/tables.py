@@ -57,7 +57,7 @@ def parts(lines: Sequence[Line], seeds: range | None, groups: Sequence[Group]) -
 
 
 def _header(ours: str) -> list[str]:
-    header = ["method", "n", "r_T", "paper", "median", f"p against {LABELS[ours]}"]
+    header = ["method", "n", "r_T", "paper", "median", f"p ({LABELS[ours]} lower)"]
     return header + (["Ω %", "paper", "failures (most)", "budget spent"] if ours == "xsf" else [])
 
 
@@ -101,7 +101,7 @@ def _p_value(found: Cells, family: str, method: str, block: str, ours: str) -> s
     if method == ours or (family, ours, block) not in found:
         return "-"
     test = paired(found[family, ours, block], found[family, method, block])
-    return f"{test.p:.2g} ({LABELS[ours]} lower in {test.lower} of {test.n})"
+    return f"{test.p:.2g} ({test.lower} of {test.n})"
 
 
 def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: str) -> Text:

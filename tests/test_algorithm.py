@@ -1,6 +1,7 @@
 """Algorithm 1 on histories written by hand: modes, the constrained choice, the recommendation."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,20 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from tumble.core.algorithm import History, Proposal, excursion_search, fit_models, propose, recommend
+import tumble
+from tumble.core.algorithm import (
+    History,
+    Proposal,
+    _is_due,
+    excursion_search,
+    fit_models,
+    propose,
+    recommend,
+)
 from tumble.core.budget import BudgetState
 from tumble.core.settings import Settings
+from tumble.parameters import Int
+from tumble.space import Space
 
 SMALL = Settings(raw_samples=64, restarts=4, grid=32, n_minima=6)
 
@@ -291,3 +303,32 @@ def test_any_history_gives_a_finite_suggestion_inside_the_cube(seed):
     assert 0.0 <= found.p_safe <= 1.0
     assert np.isfinite([found.mean, found.std]).all()
     assert found.mode != "safe" or found.p_safe >= found.rho - 1e-12
+
+
+def test_hyperparameters_are_learned_again_when_there_are_five_percent_more_data_however_they_came():
+    one_by_one = [n for n in range(41, 130) if _is_due(n, n - 1)]
+    assert one_by_one[:5] == [41, 43, 45, 48, 50]
+    assert all(b - a <= 0.08 * a for a, b in pairwise(one_by_one))
+    assert _is_due(300, 2)  # old data that came at once
+    assert all(_is_due(n + 10, n) for n in range(40, 150, 10))
+    assert _is_due(45, 0)  # never learned
+    assert not _is_due(101, 100)
+
+
+def test_a_crowd_of_old_data_is_learned_from_at_the_next_ask():
+    opt = tumble.Optimizer([(0, 1)], trials=10, seed=0)
+    opt.tell(opt.ask(), 0.3)
+    opt.ask()
+    for x in np.linspace(0.0, 1.0, 62):  # 63 observations are no round number
+        opt.tell([x], float(np.sin(9.0 * x)), billed=False)
+    opt.ask()
+    assert opt._warm is not None
+    assert opt._warm.objective.learned == 63
+
+
+def test_a_discrete_space_is_searched_to_its_last_setting():
+    opt = tumble.Optimizer(Space({"n": Int(0, 199)}), trials=300, seed=0)
+    for n in range(200):
+        if n != 150:
+            opt.tell({"n": n}, float(abs(n - 20)), billed=False)
+    assert opt.ask().x == {"n": 150}

@@ -152,7 +152,8 @@ def test_bad_bounds_are_refused(bounds, message):
         ({"failures": -1}, "failures must be a whole number of at least 0"),
         ({"failures": 1.0}, "failures"),
         ({"failures": 101}, r"failures \(101\) cannot exceed trials \(100\); leave failures out"),
-        ({"constraints": -1}, "count of at least 0 or a list of names"),
+        ({"constraints": -1}, "count from 0 to 1000 or a list of names"),
+        ({"constraints": 10**400}, "count from 0 to 1000 or a list of names"),
         ({"constraints": 1.5}, "constraints"),
         ({"constraints": "heat"}, "constraints"),
         ({"constraints": ["a", "a"]}, "distinct names"),
@@ -218,7 +219,7 @@ def test_bad_settings_are_refused(more, message):
 
 
 def test_a_noise_of_zero_is_refused():
-    with pytest.raises(tumble.InputError, match="noise must be above 0"):
+    with pytest.raises(tumble.InputError, match="noise must be a float above 0"):
         tumble.Settings(objective=replace(TINY.objective, noise=0.0))
 
 
@@ -259,3 +260,32 @@ def test_whatever_is_told_is_either_recorded_or_refused_with_nothing_changed(
 
 
 STUDY = study()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"temper": "no"}, "settings.temper must be True or False, not 'no'"),
+        ({"standardize": 1}, "settings.standardize must be True or False, not 1"),
+        ({"n_minima": 10**400}, "settings.n_minima must be a whole number from 1 to 100000"),
+        ({"objective": replace(TINY.objective, noise=1)}, "a known noise must be a float above 0, not 1"),
+        (
+            {"objective": replace(TINY.objective, mean=1e-200)},
+            "mean needs a spread from 1e-6 to 1e6, or None",
+        ),
+        (
+            {"objective": replace(TINY.objective, additive=(0.0,))},
+            "additive needs a mean and a spread above 0",
+        ),
+        ({"objective": replace(TINY.objective, additive=5)}, "additive needs a mean and a spread above 0"),
+    ],
+)
+def test_settings_that_would_break_a_fit_are_refused(change, message):
+    with pytest.raises(tumble.InputError, match=message):
+        replace(TINY, **change)
+
+
+def test_settings_saved_before_they_had_a_mean_and_a_temper_are_what_they_were():
+    data = tumble.Settings.paper().to_dict()
+    del data["temper"], data["objective"]["mean"], data["constraint"]["mean"]
+    assert tumble.Settings.from_dict(data) == tumble.Settings.paper()

@@ -142,16 +142,12 @@ def test_a_whole_study_without_failures_ends_at_the_risky_reference():
 
 
 def test_wariness_by_hand():
-    state = BudgetState(0.0, trials_left=100, failures_left=10)  # one failure in ten is affordable
-    assert wariness(state, failed=0, told=0) == pytest.approx(0.5)
-    assert wariness(state, failed=0, told=30) == 0.25  # (0.5 / 40) / 0.1 is less than the least
-    assert wariness(state, failed=1, told=10) == pytest.approx((1.5 / 20) / 0.1)
-    assert wariness(state, failed=3, told=10) == 1.0
-    assert wariness(BudgetState(0.0, 100, 0), failed=0, told=30) == 1.0
+    assert wariness(failed=0, told=0) == 0.5
+    assert wariness(failed=0, told=10) == 0.25
+    assert wariness(failed=0, told=1000) == 0.25
+    assert wariness(failed=1, told=1000) == 1.0
 
 
-@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
-def test_wariness_stays_below_one_and_grows_with_every_failure(trials, failures, failed, more):
-    state = BudgetState(0.0, trials, failures)
-    told = failed + more
-    assert 0.25 <= wariness(state, failed, told) <= wariness(state, failed + 1, told + 1) <= 1.0
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_wariness_falls_with_safe_trials_and_is_whole_after_a_failure(told, more):
+    assert 0.25 <= wariness(0, told + more) <= wariness(0, told) < wariness(1, told) == 1.0

@@ -355,3 +355,40 @@ def test_importing_tumble_loads_none_of_the_command_line() -> None:
     names = ("optuna", "click", "rich", "plotly", "sqlalchemy")
     code = f"import sys, tumble; print([m for m in {names} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+KILLED_WHILE_WRITING = """\
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("CREATE TABLE junk (x)")
+for _ in range(3000):
+    connection.execute("INSERT INTO junk VALUES (?)", ("x" * 2000,))
+os._exit(9)
+"""
+
+
+def test_a_writer_that_was_killed_leaves_a_study_that_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    assert cli("ask", file)[0] == 0
+    database = load(file).storage.removeprefix("sqlite:///")
+    assert subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, database], check=False).returncode == 9
+    assert Path(f"{database}-journal").exists()
+    code, out, _ = cli("status", file, "--json")
+    assert (code, json.loads(out)["pending"]) == (0, 1)
+
+
+def test_a_folder_may_have_a_strange_name_but_not_one_that_a_url_misreads(cli: Cli, tmp_path: Path) -> None:
+    for name in ("a#b", "a b", "é"):
+        folder = tmp_path / name
+        folder.mkdir()
+        file = write_study(folder)
+        assert cli("ask", file)[0] == 0
+        assert json.loads(cli("status", file, "--json")[1])["pending"] == 1
+    for name in ("a?b", "a%41"):
+        folder = tmp_path / name
+        folder.mkdir()
+        code, _, err = cli("ask", write_study(folder))
+        assert code == 2
+        assert "use another name" in err

@@ -186,9 +186,18 @@ def test_a_hard_budget_is_never_exceeded():
     assert "budget" in res.message
 
 
-def test_a_soft_budget_uses_every_trial():
-    res = run(lambda x: (bowl(x), [1.0]), 6, failures=2)
+def test_a_soft_budget_uses_every_trial_once_something_was_safe():
+    calls = iter([-1.0])
+    res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 6, failures=2)
     assert res.n_trials == 6
+
+
+def test_while_nothing_was_safe_even_a_soft_budget_ends_with_its_failures():
+    res = run(lambda x: (bowl(x), [1.0]), 12, failures=3)
+    assert (res.n_trials, res.n_failures, res.success) == (3, 3, False)
+    assert res.message == "the budget of failures is spent; nothing safe was seen"
+    res = run(lambda x: (bowl(x), [1.0]), 5, failures=0)
+    assert res.n_trials == 1  # B = 0: the first trial has to be made
 
 
 def test_the_callback_sees_every_trial_and_may_stop():

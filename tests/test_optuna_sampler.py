@@ -496,3 +496,13 @@ def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:
 def test_what_a_sampler_cannot_work_with_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(tumble.InputError, match=message):
         sampler(**options)
+
+
+def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> None:
+    """Among them the additive share and from how many trials they were learned."""
+    study = optuna.create_study(sampler=sampler())
+    study.optimize(lambda t: math.sin(7.0 * t.suggest_float("x", 0, 1)) + t.suggest_float("y", 0, 1), 6)
+    mirror = study.sampler.optimizer(study)  # type: ignore[attr-defined]
+    hyper = mirror._warm.objective
+    assert 0.0 < hyper.additive < 1.0
+    assert hyper.learned == 5

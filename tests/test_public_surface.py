@@ -168,3 +168,9 @@ def test_the_search_loads_nothing_heavy():
 
 def test_the_version_is_the_package_s():
     assert tumble.__version__ == version("tumble")
+
+
+def test_without_optuna_the_sampler_is_not_listed(monkeypatch):
+    monkeypatch.setattr(tumble, "find_spec", lambda name: None)
+    assert "TumbleSampler" not in dir(tumble)
+    assert "Optimizer" in dir(tumble)

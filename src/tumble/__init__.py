@@ -8,6 +8,7 @@ Each name is loaded when it is first used: NumPy and SciPy with the first search
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
@@ -70,5 +71,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What there is, loaded or not."""
-    return sorted({*globals(), *__all__, *_ROOMS})
+    """What there is, loaded or not; without Optuna there is no sampler."""
+    absent = set() if find_spec("optuna") else {"TumbleSampler"}
+    return sorted({*globals(), *__all__, *_ROOMS} - absent)

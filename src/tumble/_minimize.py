@@ -19,6 +19,8 @@ from .trials import Outcome, Suggestion
 
 Callback = Callable[[OptimizeResult], object]
 
+SPENT = "the budget of failures is spent"
+
 
 def minimize(
     fun: Callable[[Array], Any], bounds: ArrayLike, trials: int = 100, failures: int | None = None,
@@ -51,7 +53,10 @@ def minimize(
             try:
                 opt._check_may_start()
             except BudgetExhausted:
-                message = "the budget of failures is spent"
+                message = SPENT
+                break
+            if not first and _is_hopeless(opt):
+                message = SPENT
                 break
             _run(opt, fun, first.pop(0) if first else opt.ask())
             bar.show(opt)
@@ -65,6 +70,11 @@ def minimize(
     finally:
         bar.close()
     return _result(opt, message)
+
+
+def _is_hopeless(opt: Optimizer) -> bool:
+    """With no failure left and nothing safe seen every further trial would be a guess."""
+    return opt.failures_left == 0 and opt.best is None and any(t.failed for t in opt.trials)
 
 
 def _stops(callback: Callback, opt: Optimizer) -> bool:

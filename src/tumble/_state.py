@@ -151,7 +151,7 @@ def _hyper(opt: "Optimizer", data: Mapping[str, Any]) -> Hyper:
     if not 0.0 <= share <= 1.0:
         raise InputError(f"additive must lie in [0, 1], not {share}")
     variance, noise = (_above_zero(data[key], key) for key in ("variance", "noise"))
-    return Hyper(lengthscales, variance, noise, share)
+    return Hyper(lengthscales, variance, noise, share, checks.whole(data.get("learned", 0), "learned", 0))
 
 
 def _fields(data: Any, of: type, name: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from .errors import InputError
 
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
+MOST_CONSTRAINTS = 1000  # each has a process of its own
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,14 @@ def constraint_names(constraints: object) -> tuple[str, ...] | None:
                 "a constraint cannot be called 'crash': that is the name for trials with no measurement"
             )
         return names
-    if isinstance(constraints, bool) or not isinstance(constraints, int | np.integer) or constraints < 0:
-        raise InputError(f"constraints must be a count of at least 0 or a list of names, not {constraints!r}")
-    return tuple(f"g{j}" for j in range(int(constraints)))
+    counted = isinstance(constraints, int | np.integer) and not isinstance(constraints, bool)
+    count = int(constraints) if counted else -1  # type: ignore[call-overload]
+    if not 0 <= count <= MOST_CONSTRAINTS:
+        raise InputError(
+            f"constraints must be a count from 0 to {MOST_CONSTRAINTS} or a list of names, "
+            f"not {constraints!r}"
+        )
+    return tuple(f"g{j}" for j in range(count))
 
 
 def number(value: object, name: str) -> float:

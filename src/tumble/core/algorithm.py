@@ -155,15 +155,17 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
     outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
     if len(y) == 0:
         return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
-    if warm is not None and len(y) > SETTLED and not _is_due(len(y)):
+    learned = 0 if warm is None else warm.learned
+    if warm is not None and not _is_due(len(y), learned):
         target = outputs.to_model(y)
         return condition(settings.kernel, warm, X, target, mean_std=priors.mean, outputs=outputs)
-    cold = len(y) < 20 or len(y) % 5 == 0
+    cold = len(y) < 20 or len(y) % 5 == 0 or len(y) > 1.5 * learned
     return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
 
 
-def _is_due(n: int) -> bool:
-    return int(np.log(n) / np.log(GROWTH)) > int(np.log(n - 1) / np.log(GROWTH))
+def _is_due(n: int, learned: int) -> bool:
+    """Whether hyperparameters learned from `learned` observations are to be learned again from n."""
+    return n <= SETTLED or int(np.log(n) / np.log(GROWTH)) > int(np.log(max(learned, 1)) / np.log(GROWTH))
 
 
 def sample_minima(context: Context) -> minimum.Minima:
@@ -206,7 +208,7 @@ def propose(
     context = _context(history, models, settings, rng)
     wary = 1.0
     if controlled and state is not None and settings.temper:
-        wary = wariness(state, int(history.failed.sum()), len(history.X))
+        wary = wariness(int(history.failed.sum()), len(history.X))
     search = _Search(context, build(context), snap, wariness=wary)
     if keeps is not None:
         kept = search.kept()
@@ -374,7 +376,7 @@ class _Search:
         feasibility = self.context.models.feasibility
         points = np.vstack([self.candidates(), self._around_safe()])
         starts = self._starts(points, feasibility.log_prob(points))
-        best = maximize(feasibility.log_prob_and_grad, starts)
+        best = maximize(feasibility.log_prob_and_grad, starts, ftol=self.ftol)
         return self._choose(best, starts, points, feasibility.log_prob)
 
     def report(self, x: Array, mode: str, rho: float) -> Proposal:
@@ -422,7 +424,7 @@ class _Search:
         if self.revisit:
             return np.asarray(best.points[int(np.argmax(best.values))])
         if not self._is_new(best).any():
-            found = others[:64] if self.snap is None else self.snap(others[:64])
+            found = others[:64] if self.snap is None else np.unique(self.snap(others), axis=0)
             fallback = Maxima(found, worth(found))
             best = fallback if self._is_new(fallback).any() else best
         new = self._is_new(best)

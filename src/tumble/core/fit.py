@@ -4,7 +4,7 @@ Priors are densities of the value itself where the paper prints them (`Uniform`,
 its logarithm for `LogNormal`, whose mode is then its median. The fit moves logarithms.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg.blas import dsymv
@@ -261,4 +261,5 @@ def fit(
         )
         if result.fun < best_value:
             best_value, best = float(result.fun), result.x
-    return condition(kernel, priors.from_theta(best), X, target, mean_std=priors.mean, outputs=outputs)
+    hyper = replace(priors.from_theta(best), learned=len(y))
+    return condition(kernel, hyper, X, target, mean_std=priors.mean, outputs=outputs)

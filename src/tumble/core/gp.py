@@ -95,6 +95,7 @@ class Hyper:
     variance: float
     noise: float  # standard deviation
     additive: float = 0.0  # share of the variance in one-dimensional effects
+    learned: int = 0  # observations from which they were learned; 0 where they were not
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from .fit import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 from .gp import KERNELS
 
 LAWS = ("joint", "frechet", "gumbel")
+MOST = 100_000  # samples, points or starts
 INCUMBENTS = ("mean", "observed")
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
@@ -33,7 +34,7 @@ class Settings:
     minima: law of f*: "joint", "frechet" or "gumbel"; n_minima samples, over `grid` points.
     restarts: local searches a suggestion, started from the best of `raw_samples` points.
     safety_first: while no trial was safe, go where safety is most likely rather than by (15).
-    temper: let φ count less in (15) while trials fail more rarely than the budget affords (core.budget).
+    temper: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: correct P(safe) by the record of the study (core.calibration).
     incumbent: eta, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
     pi_margin: how far PI aims below it, in model units; None for one standard deviation of the noise.
@@ -87,10 +88,10 @@ class Settings:
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not (isinstance(value, int) and value >= 1):
-                raise InputError(f"settings.{name} must be a whole number of at least 1, not {value!r}")
-        for name in ("standardize", "safety_first", "calibrate"):
-            if getattr(self, name) not in (True, False):
+            if isinstance(value, bool) or not (isinstance(value, int) and 1 <= value <= MOST):
+                raise InputError(f"settings.{name} must be a whole number from 1 to {MOST}, not {value!r}")
+        for name in ("standardize", "safety_first", "temper", "calibrate"):
+            if not isinstance(getattr(self, name), bool):
                 raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("pi_margin", "ucb_beta"):
             value = getattr(self, name)
@@ -132,26 +133,30 @@ class Settings:
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
-        return Settings(
-            **{**data, "objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
-        )
+        laws = {"objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
+        return Settings(**{"temper": False, **data, **laws})  # it was not there in the beginning
 
 
 def _check_priors(name: str, priors: Priors) -> None:
     known = priors.noise
-    if isinstance(known, int | float) and not (_is_finite(known) and known > 0.0):
-        raise InputError(f"settings.{name}: a known noise must be above 0, not {known!r}")
+    if isinstance(known, int | float | np.number) and not (
+        isinstance(known, float) and _is_finite(known) and known > 0.0
+    ):
+        raise InputError(f"settings.{name}: a known noise must be a float above 0, not {known!r}")
     laws = {"lengthscale": priors.lengthscale, "variance": priors.variance}
-    if not isinstance(known, int | float):
+    if not isinstance(known, float):
         laws["noise"] = known
     for part, law in laws.items():
         if not isinstance(law, Prior) or not all(map(_is_finite, astuple(law))) or not _is_spread(law):
             raise InputError(f"settings.{name}: {part} needs a law with a spread above 0, not {law!r}")
     additive = priors.additive
-    if additive is not None and not (all(map(_is_finite, additive)) and additive[1] > 0.0):
+    pair = isinstance(additive, tuple) and len(additive) == 2 and all(map(_is_finite, additive))
+    if additive is not None and not (pair and additive[1] > 0.0):
         raise InputError(f"settings.{name}: additive needs a mean and a spread above 0, not {additive!r}")
-    if priors.mean is not None and not (_is_finite(priors.mean) and priors.mean > 0.0):
-        raise InputError(f"settings.{name}: mean needs a spread above 0, or None, not {priors.mean!r}")
+    if priors.mean is not None and not (_is_finite(priors.mean) and 1e-6 <= priors.mean <= 1e6):
+        raise InputError(
+            f"settings.{name}: mean needs a spread from 1e-6 to 1e6, or None, not {priors.mean!r}"
+        )
 
 
 def _is_spread(law: Prior) -> bool:
@@ -182,4 +187,4 @@ def _load(data: dict[str, Any]) -> Priors:
 
     laws = {n: one(data[n]) for n in ("lengthscale", "variance", "noise")}
     additive = None if data["additive"] is None else (data["additive"][0], data["additive"][1])
-    return Priors(**laws, additive=additive, mean=data["mean"])
+    return Priors(**laws, additive=additive, mean=data.get("mean"))

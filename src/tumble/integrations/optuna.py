@@ -365,7 +365,8 @@ def _note(suggestion: Suggestion, warm: Warm | None, names: Sequence[str]) -> di
     }
     if warm is not None:
         hypers = [warm.objective, *warm.constraints]
-        note["warm"] = [[_round(v) for v in (*h.lengthscales, h.variance, h.noise)] for h in hypers]
+        rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]
+        note["warm"] = [[*map(_round, row), h.learned] for row, h in zip(rows, hypers, strict=True)]
     return fitting(note)
 
 
@@ -390,8 +391,8 @@ def _last_warm(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int) ->
     """The hyperparameters of the latest decision that fit this space and these constraints."""
     for trial in reversed(trials):
         rows = decision(trial).get("warm")
-        if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 2 for row in rows):
-            hypers = [Hyper(tuple(row[:dim]), row[dim], row[dim + 1]) for row in rows]
+        if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 4 for row in rows):
+            hypers = [Hyper(tuple(row[:dim]), *row[dim:]) for row in rows]
             return Warm(hypers[0], tuple(hypers[1:]))
     return None
 

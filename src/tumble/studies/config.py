@@ -243,7 +243,7 @@ def _limit(file: Path, name: str, text: str) -> Limit:
 def _storage(file: Path, url: str | None) -> str:
     """The URL, with an SQLite path taken relative to the study file's folder."""
     if url is None:
-        return f"sqlite:///{(file.parent / file.stem).absolute()}.db"
+        return _sqlite(file, f"{file.stem}.db")
     scheme = url.partition("://")[0].partition("+")[0]
     if "://" not in url or scheme not in DRIVERS:
         message = f"expected a URL of {', '.join(DRIVERS)}, but {url!r} came; write for example: "
@@ -256,7 +256,14 @@ def _storage(file: Path, url: str | None) -> str:
             f"{url!r} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
         )
         raise _wrong(file, "storage", message)
-    return f"sqlite:///{(file.parent / path).absolute()}"
+    return _sqlite(file, path)
+
+
+def _sqlite(file: Path, path: str) -> str:
+    where = str((file.parent / path).absolute())
+    if "?" in where or "%" in where:
+        raise _wrong(file, "storage", f"{where!r}: ? and % mean something else in a URL; use another name")
+    return f"sqlite:///{where}"
 
 
 def _start(file: Path, space: Space, start: Mapping[str, Choice] | None) -> dict[str, Choice] | None:

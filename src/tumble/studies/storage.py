@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,9 @@ def _check_rights(config: StudyConfig, reading: bool) -> None:
     file = _file(config.storage)
     if reading and not file.exists():
         raise no_study(config, f"there is no {file}")
+    if reading and Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
+        with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # undoes what a killed writer left
     if not reading and file.exists() and not all(os.access(path, os.W_OK) for path in (file, file.parent)):
         raise StudyFileError(
             f"{config.path}: storage: {file} can't be written to; check the rights of the file and its folder"
@@ -76,15 +80,20 @@ def _connect(url: str, options: dict[str, Any], frozen: bool) -> RDBStorage:
     fifth of the time that `tumble ask` takes.
     """
     beats: dict[str, Any] = {"heartbeat_interval": HEARTBEAT, "grace_period": GRACE}
-    opened = f"sqlite:///{_file(url).as_uri()}?mode=ro&uri=true" if frozen else url
+    if frozen:
+        options = {"creator": partial(_connect_to_read, _file(url))}
     if not _made_by_this_optuna(url):
-        return RDBStorage(opened, options, skip_table_creation=frozen, **beats)
+        return RDBStorage(url, options, skip_table_creation=frozen, **beats)
     checked = rdb._VersionManager
     try:
         rdb._VersionManager = _Known  # type: ignore[misc, assignment]
-        return RDBStorage(opened, options, skip_compatibility_check=True, skip_table_creation=True, **beats)
+        return RDBStorage(url, options, skip_compatibility_check=True, skip_table_creation=True, **beats)
     finally:
         rdb._VersionManager = checked  # type: ignore[misc]
+
+
+def _connect_to_read(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60, check_same_thread=False)
 
 
 class _Known:
@@ -100,7 +109,7 @@ def _made_by_this_optuna(url: str) -> bool:
     if not url.startswith("sqlite:///") or not path.is_file():
         return False
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        with contextlib.closing(_connect_to_read(path)) as connection:
             made_by = connection.execute("SELECT library_version FROM version_info").fetchone()
             revision = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.Error:

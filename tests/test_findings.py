@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments import cartpole, compressed, compression, draws, findings, pool, statistics
+from experiments import cartpole, compressed, compression, draws, findings, lockstep, pool, statistics
 from experiments.__main__ import main
 from experiments.page import Assets, Picture, Table, Text, markdown
 from tests.runs import finished
@@ -83,6 +83,7 @@ def test_the_cart_poles_section_has_both_methods_and_the_regulator(tmp_path):
         *(controller("eic", s, [1.0, 1.5], [True, True]) for s in SEEDS),
     ]
     section = cartpole.section(lines, Assets(tmp_path))
+    assert section is not None
     text = words(section)
     assert "regulator from the same starts costs 0.0007" in text
     assert "XsF is below it in 8 of 8 repetitions" in text
@@ -135,6 +136,7 @@ def test_the_section_on_compression_says_what_went_wrong(tmp_path):
         network("eic", 1, calm),
     ]
     section = compressed.section(lines, Assets(tmp_path, range(1000, 1020)))  # its repetitions are its own
+    assert section is not None
     text = words(section)
     assert "5 trainings, side by side on one GPU (NVIDIA H200, a GPU)" in text
     assert "1 of its 2 runs made more than B = 1 failures, the worst 2" in text
@@ -161,7 +163,7 @@ def test_compression_is_run_in_lockstep_where_there_is_a_gpu(gpu, monkeypatch, t
     monkeypatch.setattr(compression, "_gpu", lambda: gpu)
     monkeypatch.setattr(compression, "_gpu_name", lambda: "a GPU")
     monkeypatch.setattr(compression, "_trainer", lambda family, folder=None: None)
-    monkeypatch.setattr(compression.lockstep, "run_all", note("lockstep"))
+    monkeypatch.setattr(lockstep, "run_all", note("lockstep"))
     monkeypatch.setattr(pool, "run_all", note("pool"))
     monkeypatch.setenv(compression.GPU, "")
     assert main(["compression", "--seeds", "1", "--out", str(tmp_path)]) == 0

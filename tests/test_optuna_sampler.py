@@ -502,7 +502,7 @@ def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> N
     """Among them the additive share and from how many trials they were learned."""
     study = optuna.create_study(sampler=sampler())
     study.optimize(lambda t: math.sin(7.0 * t.suggest_float("x", 0, 1)) + t.suggest_float("y", 0, 1), 6)
-    mirror = study.sampler.optimizer(study)  # type: ignore[attr-defined]
+    mirror = study.sampler.optimizer(study)  # type: ignore[union-attr]
     hyper = mirror._warm.objective
     assert 0.0 < hyper.additive < 1.0
     assert hyper.learned == 5

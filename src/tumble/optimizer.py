@@ -251,8 +251,9 @@ class Optimizer:
         G, D = len(self.constraint_names), self.space.dim
 
         def table(rows: list[Sequence[float | None]], width: int) -> Array:
-            full = [[np.nan if v is None else v for v in row] + [np.nan] * (width - len(row)) for row in rows]
-            return np.array(full, dtype=float).reshape(len(rows), width)
+            if any(len(row) != width for row in rows):
+                rows = [(*row, *[None] * (width - len(row))) for row in rows]
+            return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN
 
         made = [t.suggestion for t in told]
         return History(

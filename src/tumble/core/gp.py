@@ -271,9 +271,9 @@ class GP:
         M, D, N = rows.s.shape
         grad_k = rows.grad()
         right = np.concatenate([rows.k[:, None, :], grad_k], axis=1).reshape(M * (1 + D), N)
-        half = _solve(self.chol, right.T)
+        half = _solve(self.chol, right.T, overwrite=True)
         squares = np.einsum("nq,nq->q", half, half).reshape(M, 1 + D)
-        solved = _solve(self.chol, half, transposed=True).T.reshape(M, 1 + D, N)
+        solved = _solve(self.chol, half, transposed=True, overwrite=True).T.reshape(M, 1 + D, N)
         h = self.hyper
         bend = -KERNELS[self.kernel](np.zeros(1), 1)[1][0] * (1.0 - h.additive + h.additive / D)
         slopes = Slopes(
@@ -349,11 +349,11 @@ def cholesky(K: Array) -> Array:
     raise FloatingPointError(f"covariance of {len(K)} points is not positive definite")  # pragma: no cover
 
 
-def _solve(chol: Array, right: Array, *, transposed: bool = False) -> Array:
-    """chol^-1 right, or chol^-T right."""
+def _solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: bool = False) -> Array:
+    """chol^-1 right, or chol^-T right; overwrite: `right` is not needed any more."""
     if chol.shape[0] == 0:
         return right
-    return np.asarray(dtrtrs(chol, right, lower=1, trans=int(transposed))[0])
+    return np.asarray(dtrtrs(chol, right, lower=1, trans=int(transposed), overwrite_b=int(overwrite))[0])
 
 
 def _inverse(chol: Array) -> Array:

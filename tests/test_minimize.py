@@ -186,10 +186,17 @@ def test_a_hard_budget_is_never_exceeded():
     assert "budget" in res.message
 
 
-def test_a_soft_budget_uses_every_trial_once_something_was_safe():
+def test_a_soft_budget_uses_every_trial_while_it_holds():
+    calls = iter([-1.0, 1.0, 1.0])
+    res = run(lambda x: (bowl(x), [next(calls, -1.0)]), 8, failures=2)
+    assert (res.n_trials, res.n_failures) == (8, 2)
+
+
+def test_a_soft_budget_ends_with_one_failure_beyond_it():
     calls = iter([-1.0])
-    res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 6, failures=2)
-    assert res.n_trials == 6
+    res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 12, failures=2)
+    assert (res.n_trials, res.n_failures, res.success) == (4, 3, True)
+    assert res.message == "one failure beyond the budget: P(safe) can't be trusted here"
 
 
 def test_while_nothing_was_safe_even_a_soft_budget_ends_with_its_failures():

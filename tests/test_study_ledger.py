@@ -343,6 +343,15 @@ def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
     assert ledger.status().trials == 2
 
 
+def test_a_run_stops_with_one_failure_more_than_may_be(tmp_path: Path) -> None:
+    """A rig that breaks after its first trial: what the model says of safety is worth nothing."""
+    ledger = open_study(tmp_path, failures=2, crash="trial != '0'")
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert "3 trials failed, 2 may, so that P(safe) can't be trusted here: look at the command" in end.why
+    assert ledger.status().failures == 3
+
+
 def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=2, load="1.0")
     end = Runner(ledger).run()

@@ -55,8 +55,8 @@ def minimize(
             except BudgetExhausted:
                 message = SPENT
                 break
-            if not first and _is_hopeless(opt):
-                message = SPENT
+            if not first and (end := _hopeless(opt)):
+                message = end
                 break
             _run(opt, fun, first.pop(0) if first else opt.ask())
             bar.show(opt)
@@ -72,9 +72,15 @@ def minimize(
     return _result(opt, message)
 
 
-def _is_hopeless(opt: Optimizer) -> bool:
-    """With no failure left and nothing safe seen every further trial would be a guess."""
-    return opt.failures_left == 0 and opt.best is None and any(t.failed for t in opt.trials)
+def _hopeless(opt: Optimizer) -> str:
+    """Why to stop although on_exhausted is "safe"; empty where there is no reason to."""
+    failed = sum(t.failed and t.billed for t in opt.trials)
+    allowed = opt.n_failures_allowed
+    if allowed is None or failed == 0 or failed < allowed:
+        return ""
+    if failed > allowed:
+        return "one failure beyond the budget: P(safe) can't be trusted here"
+    return SPENT if opt.best is None else ""  # every further trial would be a guess
 
 
 def _stops(callback: Callback, opt: Optimizer) -> bool:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import click
+try:
+    import click
+except ModuleNotFoundError:
+    sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble.cli import driving, looking
 from tumble.cli.words import EPILOG

@@ -70,7 +70,7 @@ def _mujoco() -> Any:
     try:
         import mujoco
     except ImportError as error:
-        raise ImportError("the cart-pole needs MuJoCo: pip install 'tumble[experiments]'") from error
+        raise ImportError("the cart-pole needs MuJoCo: pip install -e '.[experiments]'") from error
     return mujoco
 
 
@@ -78,7 +78,7 @@ def model_file() -> Path:
     """The inverted pendulum that Gymnasium ships; its package is located, not imported."""
     spec = find_spec("gymnasium")
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError("the cart-pole's model comes with Gymnasium: pip install 'tumble[experiments]'")
+        raise ImportError("the cart-pole's model comes with Gymnasium: pip install -e '.[experiments]'")
     return Path(spec.submodule_search_locations[0]) / "envs" / "mujoco" / "assets" / "inverted_pendulum.xml"
 
 

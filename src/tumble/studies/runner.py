@@ -92,19 +92,21 @@ class Runner:
         return End("stopped", "stopped; run it again to go on")
 
     def _check_hope(self) -> None:
-        """With no failure left and nothing safe seen, only a person can help: trials would be guesses."""
+        """With no failure left and nothing safe seen, or one failure too many, only a person can help."""
         if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
             return
         status = self.ledger.status()
-        if status.failures and status.failures_left == 0 and status.best is None and status.pending == 0:
-            raise _Fault(
-                End(
-                    "fault",
-                    f"{status.failures} trials failed, no failure is left and nothing safe was seen: look at "
-                    "the command and the limits, add a [start] that is safe, and raise failures to go on",
-                    self._last_output,
-                )
-            )
+        if not status.failures or status.failures_left != 0 or status.pending:
+            return
+        allowed = self.ledger.config.failures
+        if allowed is not None and status.failures > allowed:
+            why = f"{allowed} may, so that P(safe) can't be trusted here"
+        elif status.best is None:
+            why = "no failure is left and nothing safe was seen"
+        else:
+            return
+        remedy = "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
+        raise _Fault(End("fault", f"{status.failures} trials failed, {why}: {remedy}", self._last_output))
 
     def confirm(self) -> Entry:
         """One more trial, at the recommendation."""

@@ -57,8 +57,8 @@ def run(
 ) -> dict[str, Any]:
     """Initial points unbilled, then up to ``trials`` trials; with ``stop`` until ``failures`` are spent.
 
-    As `tumble.minimize` does, it stops in any case once they are spent and nothing safe was seen; unlike it, it
-    goes on with more failures than that, so that they can be counted.
+    As `tumble.minimize` does, it stops in any case once they are spent and nothing safe was seen; unlike it,
+    it goes on with more failures than that, so that they can be counted.
 
     The result holds the trajectory (x, y, g, failed, mode, rho, p_safe, seconds a suggestion), the regret
     after each trial, and the summary: regret, omega, n_failures, stopped.

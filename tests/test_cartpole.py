@@ -138,7 +138,7 @@ def test_the_problem_reports_log_cost_and_the_margin_to_the_rails_end(monkeypatc
 
 def test_a_missing_simulator_says_what_to_install(monkeypatch):
     monkeypatch.setattr(cp, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"tumble\[experiments\]"):
+    with pytest.raises(ImportError, match=r"-e .\.\[experiments\]"):
         cp.model_file()
 
 

@@ -115,10 +115,7 @@ def _reading(group: Sequence[Cell]) -> str:
     text += f" XsF is below it in {beaten} of {len(ours.lines)} repetitions."
     for method, cell in by_method.items():
         if method != "xsf":
-            test = paired(ours, cell, "final")
-            how = "below" if test.mean < test.other_mean else "above"
-            sure = "significantly" if test.p < 0.05 else "not significantly"
-            text += f" Its mean is {how} that of {LABELS[method]}, {sure} (p = {test.p:.2g}, n = {test.n})."
+            text += f" {paired(ours, cell, 'final').beside(LABELS[method])}."
     return text + _overrun(ours)
 
 

@@ -85,10 +85,7 @@ def _ranking(group: Sequence[Cell]) -> str:
     text = f"XsF's best safe errors are {listed} %, {errors.mean():.3f} % on average. " + text
     for method, cell in by_method.items():
         if method != "xsf":
-            test = paired(ours, cell, "final")
-            how = "below" if test.mean < test.other_mean else "above"
-            sure = "significantly" if test.p < 0.05 else "not significantly"
-            text += f" Its mean is {how} that of {LABELS[method]}, {sure} (p = {test.p:.2g}, n = {test.n})"
+            text += f" {paired(ours, cell, 'final').beside(LABELS[method])}"
             median = float(np.median(cell.values("final")))
             lower = "lower" if np.median(errors) < median else "higher"
             text += f", its median {lower} ({np.median(errors):.3f} and {median:.3f})."

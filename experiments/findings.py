@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import draws, methods, paper
 from .methods import LABELS
@@ -185,8 +186,7 @@ def _failures(found: Cells, lines: Sequence[Line]) -> str:
         group = [c for (f, m, b), c in found.items() if (m, b) == ("xsf", block) and f in LIMITED_FAMILIES]
         beyond = np.concatenate([c.values("beyond") for c in group]) if group else np.empty(0)
         if len(beyond):
-            most = f", by {beyond.max():.0f} at most" if beyond.any() else ""
-            texts.append(f"with {title} in {np.count_nonzero(beyond)} of {len(beyond)} runs{most}")
+            texts.append(f"with {title} {_beyond(beyond)}")
     if not texts:
         return ""
     return (
@@ -195,15 +195,18 @@ def _failures(found: Cells, lines: Sequence[Line]) -> str:
     )
 
 
+def _beyond(beyond: NDArray[np.float64]) -> str:
+    most = f", by {beyond.max():.0f} at most" if beyond.any() else ""
+    return f"in {np.count_nonzero(beyond)} of {len(beyond)} runs{most}"
+
+
 def _real(lines: Sequence[Line]) -> str:
     """The same for the two problems of Figure 3, whose repetitions are their own."""
     found, texts = cells(lines), []
     for family in ("compression", "cartpole"):
         cell = found.get((family, "xsf", "default"))
         if cell is not None:
-            beyond = cell.values("beyond")
-            most = f", by {beyond.max():.0f} at most" if beyond.any() else ""
-            texts.append(f"{TITLES[family]} in {np.count_nonzero(beyond)} of {len(beyond)} runs{most}")
+            texts.append(f"{TITLES[family]} {_beyond(cell.values('beyond'))}")
     if not texts:
         return ""
     return (

@@ -79,6 +79,12 @@ class Paired:
         """Significantly better (smaller) at the 5 % level."""
         return self.rank < 0.0 and self.p < 0.05
 
+    def beside(self, other: str) -> str:
+        """The two means in words."""
+        how = "below" if self.mean < self.other_mean else "above"
+        sure = "significantly" if self.p < 0.05 else "not significantly"
+        return f"Its mean is {how} that of {other}, {sure} (p = {self.p:.2g}, n = {self.n})"
+
 
 def paired(one: Cell, other: Cell, name: str = "regret") -> Paired:
     """Compare two cells seed by seed; p is 1 where nothing differs or fewer than three seeds are shared."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tumble.core.budget import BudgetState, is_risky, replay, required, start, step, wariness
+from tumble.core.budget import BudgetState, is_risky, lost, replay, required, start, step, wariness
 from tumble.core.settings import Settings
 
 PLAIN = Settings(delta=None)
@@ -151,3 +151,9 @@ def test_wariness_by_hand():
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_wariness_falls_with_safe_trials_and_is_whole_after_a_failure(told, more):
     assert 0.25 <= wariness(0, told + more) <= wariness(0, told) < wariness(1, told) == 1.0
+
+
+def test_a_loop_stops_with_one_failure_too_many_and_where_nothing_was_safe():
+    assert lost(0, 0, False) == lost(2, 3, False) == lost(3, 3, True) == lost(9, None, False) == ""
+    assert lost(3, 3, False) == "3 trials failed and no failure is left"
+    assert lost(4, 3, True) == "4 trials failed where 3 may, so that P(safe) can't be trusted here"

@@ -196,13 +196,13 @@ def test_a_soft_budget_ends_with_one_failure_beyond_it():
     calls = iter([-1.0])
     res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 12, failures=2)
     assert (res.n_trials, res.n_failures, res.success) == (4, 3, True)
-    assert res.message == "one failure beyond the budget: P(safe) can't be trusted here"
+    assert res.message == "3 trials failed where 2 may, so that P(safe) can't be trusted here"
 
 
 def test_while_nothing_was_safe_even_a_soft_budget_ends_with_its_failures():
     res = run(lambda x: (bowl(x), [1.0]), 12, failures=3)
     assert (res.n_trials, res.n_failures, res.success) == (3, 3, False)
-    assert res.message == "the budget of failures is spent; nothing safe was seen"
+    assert res.message == "3 trials failed and no failure is left; nothing safe was seen"
     res = run(lambda x: (bowl(x), [1.0]), 5, failures=0)
     assert res.n_trials == 1  # B = 0: the first trial has to be made
 

@@ -348,7 +348,9 @@ def test_a_run_stops_with_one_failure_more_than_may_be(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=2, crash="trial != '0'")
     end = Runner(ledger).run()
     assert end.kind == "fault"
-    assert "3 trials failed, 2 may, so that P(safe) can't be trusted here: look at the command" in end.why
+    assert (
+        "3 trials failed where 2 may, so that P(safe) can't be trusted here: look at the command" in end.why
+    )
     assert ledger.status().failures == 3
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult
 
+from .core.budget import lost
 from .core.gp import Array
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
@@ -18,8 +19,6 @@ from .optimizer import NO_TRIAL, Optimizer
 from .trials import Outcome, Suggestion
 
 Callback = Callable[[OptimizeResult], object]
-
-SPENT = "the budget of failures is spent"
 
 
 def minimize(
@@ -53,10 +52,11 @@ def minimize(
             try:
                 opt._check_may_start()
             except BudgetExhausted:
-                message = SPENT
+                message = "the budget of failures is spent"
                 break
-            if not first and (end := _hopeless(opt)):
-                message = end
+            failed = sum(t.failed and t.billed for t in opt.trials)
+            if not first and (why := lost(failed, opt.n_failures_allowed, opt.best is not None)):
+                message = why
                 break
             _run(opt, fun, first.pop(0) if first else opt.ask())
             bar.show(opt)
@@ -70,17 +70,6 @@ def minimize(
     finally:
         bar.close()
     return _result(opt, message)
-
-
-def _hopeless(opt: Optimizer) -> str:
-    """Why to stop although on_exhausted is "safe"; empty where there is no reason to."""
-    failed = sum(t.failed and t.billed for t in opt.trials)
-    allowed = opt.n_failures_allowed
-    if allowed is None or failed == 0 or failed < allowed:
-        return ""
-    if failed > allowed:
-        return "one failure beyond the budget: P(safe) can't be trusted here"
-    return SPENT if opt.best is None else ""  # every further trial would be a guess
 
 
 def _stops(callback: Callback, opt: Optimizer) -> bool:

@@ -80,3 +80,12 @@ def wariness(failed: int, told: int) -> float:
     α φ shuns whatever is a little less certain, wherever α is flat, even if nothing has ever failed.
     """
     return 1.0 if failed else max(0.25, 5.0 / (10.0 + told))
+
+
+def lost(failed: int, allowed: int | None, safe_seen: bool) -> str:
+    """Why a loop should stop although the search may go on safely; empty where there is no reason to."""
+    if allowed is None or failed == 0 or failed < allowed:
+        return ""
+    if failed > allowed:
+        return f"{failed} trials failed where {allowed} may, so that P(safe) can't be trusted here"
+    return "" if safe_seen else f"{failed} trials failed and no failure is left"

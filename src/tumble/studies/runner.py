@@ -14,6 +14,7 @@ from typing import Literal
 import optuna
 from optuna.trial import FrozenTrial
 
+from tumble.core.budget import lost
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
 from tumble.studies.ledger import Ledger
@@ -96,17 +97,13 @@ class Runner:
         if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
             return
         status = self.ledger.status()
-        if not status.failures or status.failures_left != 0 or status.pending:
-            return
-        allowed = self.ledger.config.failures
-        if allowed is not None and status.failures > allowed:
-            why = f"{allowed} may, so that P(safe) can't be trusted here"
-        elif status.best is None:
-            why = "no failure is left and nothing safe was seen"
-        else:
-            return
-        remedy = "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
-        raise _Fault(End("fault", f"{status.failures} trials failed, {why}: {remedy}", self._last_output))
+        why = lost(status.failures, self.ledger.config.failures, status.best is not None)
+        if why and not status.pending:
+            remedy = (
+                "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
+            )
+            seen = "" if status.best is not None else "; nothing safe was seen"
+            raise _Fault(End("fault", f"{why}{seen}: {remedy}", self._last_output))
 
     def confirm(self) -> Entry:
         """One more trial, at the recommendation."""

@@ -202,13 +202,16 @@ def safe_ranges(values: list[Any], p_safe: list[float], level: float) -> list[tu
 
 
 def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
-    """Best safe value over trials, safe trials as dots, failed ones as crosses."""
+    """Best safe value over trials; safe trials as dots, failed ones as crosses, or dotted without a value."""
     for failed, colour, marker in ((False, SAFE, "o"), (True, FAILED, "x")):
         shown = [(n, v) for n, v, f in zip(data.number, data.value, data.failed, strict=True) if f == failed]
         known = [(n, v) for n, v in shown if v is not None]
         if known:
             numbers, values = zip(*known, strict=True)
             ax.scatter(numbers, values, c=colour, marker=marker, label="failed" if failed else "safe")
+    crashed = [n for n, v, f in zip(data.number, data.value, data.failed, strict=True) if f and v is None]
+    for i, number in enumerate(crashed):
+        ax.axvline(number, color=FAILED, linestyle=":", linewidth=1.0, label="" if i else "failed, no value")
     best = [np.nan if b is None else b for b in data.best]
     ax.step(data.number, best, where="post", color=NEUTRAL, label="best safe")
     ax.set(xlabel="trial", ylabel=label)

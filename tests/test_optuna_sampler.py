@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import threading
 import time
@@ -476,6 +477,27 @@ def test_the_trials_of_the_optimizer_of_a_study_have_their_settings() -> None:
     assert mirror.best.x == study.best_params
     restored = tumble.Optimizer.from_dict(mirror.to_dict())
     assert restored.trials[2].x == pytest.approx(study.trials[2].params)
+
+
+def test_the_optimizer_of_a_study_with_void_and_pruned_trials_is_saved_and_goes_on() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(bowl, n_trials=2)
+    study.ask().set_user_attr("tumble:transient", True)
+    study.tell(2, state=TrialState.FAIL)
+    pruned, failed, flying = (study.ask() for _ in range(3))
+    for trial in (pruned, failed, flying):
+        bowl(trial)
+    study.tell(pruned, state=TrialState.PRUNED)
+    study.tell(failed, state=TrialState.FAIL)
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    back = tumble.Optimizer.from_dict(json.loads(json.dumps(mirror.to_dict(), allow_nan=False)))
+    assert [(t.number, t.status) for t in back.trials] == [(t.number, t.status) for t in mirror.trials]
+    assert [t.number for t in back.trials] == [0, 1, 3, 4, 5]
+    assert back.to_dict() == mirror.to_dict()
+    back.tell(5, 0.5)
+    assert back.trials[-1].value == 0.5
+    assert back.ask().number == 6
 
 
 def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:

@@ -209,7 +209,7 @@ def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubb
     [
         (("history", 0, "u", 0), None, "a coordinate must be a number, not None"),
         (("history", 0, "u", 0), 1.5, r"the coordinates of trial 0 must lie in \[0, 1\]"),
-        (("history", 0, "number"), 3, "trial 0 is called 3"),
+        (("history", 0, "number"), 3, "the suggestion of trial 3 is called 0"),
         (("history", 0, "status"), "lost", "status must be one of pending, told, skipped, not 'lost'"),
         (("history", 0, "constraints"), [1.0, 2.0], "trial 0 has 2 constraints"),
         (("history", 1, "value"), 1.0, "trial 1 failed and has a value"),
@@ -235,4 +235,25 @@ def test_the_damage_is_named(place, rubbish, message):
     with pytest.raises(
         tumble.InputError, match=f"saved Optimizer is damaged .*{message}.*pass what to_dict gave"
     ):
+        tumble.Optimizer.from_dict(data)
+
+
+def test_numbers_may_have_gaps_but_must_rise():
+    data = saved()
+    del data["history"][1]
+    data["history"].append({**data["history"][0], "number": 7, "suggestion": None})
+    back = tumble.Optimizer.from_dict(data)
+    assert back.ask().number == 8
+    back.skip(8)
+    back.tell([0.5], 1.0, [-1.0])
+    assert [(t.number, t.status) for t in back.trials] == [
+        (0, "told"),
+        (7, "told"),
+        (8, "skipped"),
+        (9, "told"),
+    ]
+    with pytest.raises(tumble.InputError, match="there is no trial 1; 4 were asked or told so far"):
+        back.skip(1)
+    data["history"].reverse()
+    with pytest.raises(tumble.InputError, match=r"the numbers of the trials must rise, not \[7, 0\]"):
         tumble.Optimizer.from_dict(data)

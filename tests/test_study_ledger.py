@@ -221,6 +221,9 @@ def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None
     assert asked.parameters == found.x
     assert asked.mode == "confirm"
     assert ledger.status().trials_left == 4
+    restored = tumble.Optimizer.from_dict(ledger.optimizer().to_dict())
+    assert restored.trials[-1].suggestion is not None
+    assert restored.trials[-1].suggestion.mode == "confirm"
 
 
 # -- running -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .optimizer import Optimizer
 
 FORMAT = 1
+MODES = ("start", "free", "risky", "safe", "safest", "confirm")  # the last one: of a study's ledger
 T = TypeVar("T")
 
 
@@ -60,7 +62,10 @@ def _load(cls: "type[Optimizer]", data: Mapping[str, Any]) -> "Optimizer":
     opt._boxed = _one_of((True, False), data["boxed"], "boxed")
     if opt._boxed and not all(isinstance(p, Float) for p in opt.space.parameters.values()):
         raise InputError("a box has floats only")
-    opt._trials = [_load_trial(opt, number, t) for number, t in enumerate(data["history"])]
+    opt._trials = [_load_trial(opt, t) for t in data["history"]]
+    numbers = [t.number for t in opt._trials]
+    if any(after <= before for before, after in pairwise(numbers)):
+        raise InputError(f"the numbers of the trials must rise, not {numbers}")
     opt._warm = _load_warm(opt, data["warm"])
     return opt
 
@@ -73,10 +78,9 @@ def _dump_trial(trial: Trial) -> dict[str, Any]:
     return dict(_plain(record))
 
 
-def _load_trial(opt: "Optimizer", number: int, data: Mapping[str, Any]) -> Trial:
+def _load_trial(opt: "Optimizer", data: Mapping[str, Any]) -> Trial:
     _fields(data, Trial, "a trial")
-    if checks.whole(data["number"], "number", 0) != number:
-        raise InputError(f"trial {number} is called {data['number']}")
+    number = checks.whole(data["number"], "number", 0)
     u = tuple(checks.number(v, "a coordinate") for v in _list(data["u"], "u"))
     if not all(0.0 <= v <= 1.0 for v in u):
         raise InputError(f"the coordinates of trial {number} must lie in [0, 1]")
@@ -122,7 +126,7 @@ def _load_suggestion(opt: "Optimizer", number: int, x: Any, data: Mapping[str, A
     return Suggestion(
         number=number,
         x=x,
-        mode=_one_of(("start", "free", "risky", "safe", "safest"), data["mode"], "mode"),
+        mode=_one_of(MODES, data["mode"], "mode"),
         rho=known("rho"),
         p_safe=known("p_safe"),
         mean=known("mean"),

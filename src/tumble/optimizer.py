@@ -109,7 +109,7 @@ class Optimizer:
     def ask(self) -> Suggestion:
         """The next trial to run. It is in flight until told or skipped."""
         self._check_may_start()
-        suggestion, u = self._suggest(len(self._trials))
+        suggestion, u = self._suggest(self._next_number)
         self._trials.append(Trial(suggestion.number, suggestion.x, u, suggestion=suggestion))
         return suggestion
 
@@ -184,6 +184,11 @@ class Optimizer:
         return _state.load(cls, data)
 
     # -- inside ------------------------------------------------------------------------------------------
+
+    @property
+    def _next_number(self) -> int:
+        """One more than the last: the numbers rise, with gaps where a study passed over a trial."""
+        return self._trials[-1].number + 1 if self._trials else 0
 
     @property
     def _budget(self) -> int:
@@ -286,15 +291,15 @@ class Optimizer:
             raise TrialsExhausted(
                 f"all {self.n_trials} trials are used; tell old data with billed=False to add evidence only"
             )
-        return Trial(len(self._trials), self._decode(u), tuple(u.tolist()), billed=billed)
+        return Trial(self._next_number, self._decode(u), tuple(u.tolist()), billed=billed)
 
     def _pending(self, trial: Suggestion | int) -> Trial:
         number = trial.number if isinstance(trial, Suggestion) else trial
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise InputError(f"a trial is named by its Suggestion or its number, not {trial!r}")
-        if not 0 <= number < len(self._trials):
+        record = next((t for t in self._trials if t.number == number), None)
+        if record is None:
             raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
-        record = self._trials[number]
         if isinstance(trial, Suggestion) and not _same(trial.x, record.x):
             raise InputError(f"suggestion {number} is not one of this Optimizer: its x is another one")
         if record.status != "pending":
@@ -302,10 +307,10 @@ class Optimizer:
         return record
 
     def _store(self, record: Trial) -> None:
-        if record.number == len(self._trials):
+        if record.number == self._next_number:
             self._trials.append(record)
         else:
-            self._trials[record.number] = record
+            self._trials = [record if t.number == record.number else t for t in self._trials]
 
 
 def _same(a: Any, b: Any) -> bool:

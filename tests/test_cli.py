@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,16 @@ import optuna
 import pytest
 import sqlalchemy
 
+import tumble
 from tests.study_files import write_study
 from tests.test_study_config import BAD
-from tumble.cli import main
+from tumble.cli import main, show
+from tumble.studies.advice import Belief
 from tumble.studies.config import load
 from tumble.studies.ledger import Ledger
 from tumble.studies.planning import make_plan
+from tumble.studies.records import Found
+from tumble.trials import Recommended
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -229,15 +234,76 @@ def test_a_fault_of_the_rig_exits_with_3_and_shows_its_output(cli: Cli, tmp_path
     assert "no json" in err
 
 
-def test_a_rig_that_is_not_there_says_so_in_every_line(cli: Cli, tmp_path: Path) -> None:
-    file = write_study(tmp_path, failures=1, command='["python3", "no-such-rig.py", "{x}", "{y}"]')
+def test_a_rig_that_always_crashes_says_so_in_every_line(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, failures=1, crash="sys.exit('bit broke')")
     code, out, err = cli("run", file)
     assert code == 3
-    assert out.count("no-such-rig.py") == 1
-    assert "exit code 2: " in out
+    assert out.count("failed    (crash: exit code 1: bit broke)") == 1
     assert "nothing safe was seen" in err
-    assert "--- its output ---" in err
-    assert "no-such-rig.py" in err
+    assert "--- its output ---\nbit broke" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            '["no-such-rig", "{x}", "{y}"]',
+            "there is no program 'no-such-rig' on the PATH; install it, or give",
+        ),
+        ('["./no-such-rig", "{x}", "{y}"]', "there is no file FOLDER/no-such-rig; write it, or correct"),
+        ('["./rig.py", "{x}", "{y}"]', "FOLDER/rig.py may not be executed; run: chmod +x FOLDER/rig.py"),
+        ('["PYTHON", "-S", "no.py", "{x}", "{y}"]', "there is no script FOLDER/no.py; write it, or correct"),
+    ],
+)
+@pytest.mark.parametrize("words", [["run"], ["run", "--workers", "2"], ["confirm"]])
+def test_a_command_that_cannot_be_started_is_refused_before_a_trial_pays_for_it(
+    cli: Cli, tmp_path: Path, words: list[str], command: str, message: str
+) -> None:
+    file = write_study(tmp_path, command=command.replace("PYTHON", sys.executable))
+    code, out, err = cli(words[0], file, *words[1:])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tumble: {file}: command: {message.replace('FOLDER', str(tmp_path))}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "bowl.db").exists()
+
+
+def test_a_failed_trial_names_the_limits_that_it_broke(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=2, failures=None, load="2.5")
+    code, out, _ = cli("run", file)
+    assert code == 0
+    assert out.count("load=2.5 (breaks load <= 0 by 2.5)  <-  x=") == 2
+    other = tmp_path / "other"
+    other.mkdir()
+    by_hand = write_study(other, command="")
+    cli("ask", by_hand)
+    out = cli("tell", by_hand, 0, "load=0.25", "--failed", "bit broke")[1]
+    assert "load=0.25 (crash: bit broke; breaks load <= 0 by 0.25)  <-  x=" in out
+
+
+def test_a_recommendation_worse_than_the_best_trial_says_why(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", extra="maximize = true")
+    table = "x,y,cost,load\n.5,.5,5,-.01\n.5,.5,5,.3\n.1,.1,1,-3\n.2,.1,1.1,-2.8\n.1,.2,1.1,-2.8\n"
+    (tmp_path / "old.csv").write_text(table)
+    cli("import", file, tmp_path / "old.csv")
+    out = cli("best", file)[1]
+    assert "best         cost = 5 in trial 0" in out
+    assert "because      trial 0 was safe, but by the model its setting has P(safe) = " in out
+    assert out.endswith(" %, and a recommendation needs 99 %\n")
+
+
+def test_a_measurement_that_is_partly_noise_is_called_so(tmp_path: Path) -> None:
+    config = load(write_study(tmp_path))
+    found, choice = Found(3, {}, 1.0, {}), Recommended({}, 1.2, 0.1, 0.995, True)
+    assert show.is_better(found, choice, config)
+    assert not show.is_better(replace(found, value=1.3), choice, config)
+    said = show.because(found, Belief(1.25, 0.05, 0.995, 0.99), config)
+    assert (
+        said == "by the model the setting of trial 3 has cost = 1.25 ± 0.05: one measurement is partly noise"
+    )
+
+
+def test_the_version_is_printed(cli: Cli) -> None:
+    assert cli("--version") == (0, f"tumble {tumble.__version__}\n", "")
 
 
 def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
@@ -347,7 +413,7 @@ def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
     console = Console(record=True, width=120, file=io.StringIO())
     console.print(live_table(ledger))
     text = console.export_text()
-    assert "failed fell" in text
+    assert "failed crash: fell" in text
     assert "2 told" in text
 
 

@@ -157,6 +157,20 @@ def test_a_command_that_is_not_there_is_unusable(tmp_path: Path) -> None:
     assert "'no-such-program' can't be started: No such file" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("./{word}", "{x}"),
+        (PYTHON, "-c", "import rig; rig.run()", "{x}", "{word}"),
+        (PYTHON, "-m", "rig", "{x}", "{word}", "out.py"),
+        (PYTHON, "{word}.py", "{x}"),
+        ("echo", "no.py", "{x}", "{word}"),
+    ],
+)
+def test_what_only_a_trial_can_tell_is_not_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
+    rig.check(study(tmp_path, *command))
+
+
 def test_the_heart_beats_while_the_command_runs(tmp_path: Path) -> None:
     beats: list[int] = []
     code = 'import time; time.sleep(0.5); print(\'{"cost": 1, "torque": 2}\')'

@@ -14,6 +14,7 @@ try:
 except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
+from tumble import __version__
 from tumble.cli import driving, looking
 from tumble.cli.words import EPILOG
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
@@ -29,12 +30,14 @@ class InOrder(click.Group):
         return list(self.commands)
 
 
-app = InOrder(
-    name="tumble",
-    commands=[*driving.COMMANDS, *looking.COMMANDS],
-    help="Find the best safe setting of an experiment within T trials and B failures.",
-    epilog=EPILOG,
-    no_args_is_help=True,
+app = click.version_option(__version__, message="%(prog)s %(version)s")(
+    InOrder(
+        name="tumble",
+        commands=[*driving.COMMANDS, *looking.COMMANDS],
+        help="Find the best safe setting of an experiment within T trials and B failures.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+    )
 )
 
 

@@ -16,6 +16,7 @@ from tumble.cli import show
 from tumble.cli.example import EXAMPLE
 from tumble.cli.words import EPILOG, PATH, as_json, study_file, trial_number
 from tumble.errors import InputError
+from tumble.studies import rig
 from tumble.studies.config import NAME, load
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 FAULT, STOPPED = 3, 130
 
 
-def open_ledger(file: Path, *, reading: bool = False) -> Ledger:
-    """The study of a file, or only a look at it; Optuna keeps its own remarks to itself."""
+def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> Ledger:
+    """The study of a file, to be run or only looked at; Optuna keeps its own remarks to itself."""
     config = load(file)  # before anything slow is imported
+    if running:
+        rig.check(config)
     with _no_garbage():
         import optuna
 
@@ -79,7 +82,7 @@ def run(file: Path, workers: int, quiet: bool) -> None:
     """
     from tumble.cli.running import run_here, run_workers
 
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, running=True)
     end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
     if end.kind == "fault":
         print(f"tumble: {end.why}", file=sys.stderr)
@@ -160,7 +163,7 @@ def confirm(file: Path, json: bool) -> None:
     """
     from tumble.studies.runner import Runner
 
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, running=True)
     if ledger.config.command is None:
         found = ledger.confirm()
         print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))

@@ -41,6 +41,8 @@ def best(file: Path, json: bool) -> None:
 
     Example: tumble best drill.toml
     """
+    from tumble.studies.advice import belief
+
     ledger = open_ledger(file, reading=True)
     found, choice = ledger.status().best, ledger.recommend()
     if json:
@@ -48,6 +50,8 @@ def best(file: Path, json: bool) -> None:
         return
     print(f"best         {show.best(found, ledger.config)}")
     print(f"recommended  {show.recommended(choice, ledger.config)}")
+    if found and choice and show.is_better(found, choice, ledger.config):
+        print(f"because      {show.because(found, belief(ledger, found), ledger.config)}")
 
 
 @click.command(epilog=EPILOG)

@@ -187,7 +187,7 @@ def live_table(ledger: Ledger) -> Group:
             str(entry.trial),
             str(note.get("mode", "")),
             show.percent(note.get("p_safe")),
-            Text(f"{entry.outcome} {entry.reading.reason}".strip(), style=colour),
+            Text(f"{entry.outcome} {entry.reason(config)}".strip(), style=colour),
             *(show.number(entry.results.get(name)) for name in results),
             Text(show.pairs(entry.parameters), no_wrap=True, overflow="ellipsis"),
         )

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tumble.studies.advice import Belief
     from tumble.studies.config import StudyConfig
     from tumble.studies.records import Asked, Entry, Found, Status
     from tumble.trials import Recommended
@@ -64,7 +65,8 @@ def asked(found: Asked, config: StudyConfig) -> str:
 
 def line(entry: Entry, config: StudyConfig) -> str:
     """One trial in one line."""
-    reason = f" ({entry.reading.reason})" if entry.reading.reason else ""
+    why = entry.reason(config)
+    reason = f" ({why})" if why else ""
     mode = str(entry.decision.get("mode", "own"))
     head = f"{entry.trial:>4}  {mode:<8}{percent(entry.decision.get('p_safe')):>9}  {entry.outcome:<9}"
     return f"{head}{pairs(entry.results)}{reason}  <-  {pairs(entry.parameters)}".rstrip()
@@ -99,6 +101,24 @@ def recommended(found: Recommended | None, config: StudyConfig) -> str:
         sure += ", less than asked for: the safest point that is known"
     value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g} expected"
     return f"{pairs(found.x)}  ({value}, {sure})"
+
+
+def is_better(found: Found, choice: Recommended, config: StudyConfig) -> bool:
+    """Whether the best safe trial is better than the value that the recommendation is expected to have."""
+    return found.value > choice.mean if config.maximize else found.value < choice.mean
+
+
+def because(found: Found, belief: Belief, config: StudyConfig) -> str:
+    """Why the best safe trial is not recommended, although it was better."""
+    if belief.p_safe < belief.needed:
+        return (
+            f"trial {found.trial} was safe, but by the model its setting has P(safe) = "
+            f"{percent(belief.p_safe)}, and a recommendation needs {percent(belief.needed)}"
+        )
+    return (
+        f"by the model the setting of trial {found.trial} has {config.objective} = {number(belief.mean)} "
+        f"± {belief.std:.2g}: one measurement is partly noise"
+    )
 
 
 def best_table(found: Found | None, choice: Recommended | None) -> dict[str, Any]:

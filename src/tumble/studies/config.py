@@ -78,6 +78,12 @@ class StudyConfig:
             limit.name: limit.excess(results[limit.name]) for limit in self.limits if limit.name in results
         }
 
+    def breaches(self, results: dict[str, float]) -> list[str]:
+        """The limits that were broken, and by how much."""
+        excesses = self.excesses(results)
+        broken = [limit for limit in self.limits if excesses.get(limit.name, 0.0) > 0.0]
+        return [f"breaks {limit} by {excesses[limit.name]:.3g}" for limit in broken]
+
 
 PARAMETER = {
     "type": Key(one_of("float", "int", "categorical"), None),

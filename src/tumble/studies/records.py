@@ -10,6 +10,7 @@ from optuna.trial import FrozenTrial
 
 from tumble.integrations.optuna_trials import OUTCOME, Reading, decision, setting
 from tumble.parameters import Choice
+from tumble.studies.config import StudyConfig
 from tumble.studies.owners import OWNER, Owner
 
 RESULTS = "results"  # user attribute: what was measured, raw
@@ -52,6 +53,13 @@ class Entry:
         if self.reading.value is None:
             return "no value"
         return "unmeasured" if self.unmeasured else "safe"
+
+    def reason(self, config: StudyConfig) -> str:
+        """Why it failed: a crash, the limits that it broke, or both; else why it is void, if it is."""
+        if not self.reading.failed:
+            return self.reading.reason
+        crash = [": ".join(filter(None, ("crash", self.reading.reason)))] if self.reading.crashed else []
+        return "; ".join([*crash, *config.breaches(self.results)])
 
 
 @dataclass(frozen=True)

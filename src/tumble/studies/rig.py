@@ -21,19 +21,24 @@ import ctypes
 import json
 import math
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from tumble.parameters import Choice
-from tumble.studies.config import PLACEHOLDER, StudyConfig
+from tumble.studies.config import PLACEHOLDER, StudyConfig, StudyFileError
 
 TAIL = 4000  # characters of output that are kept for a message
 LAST = 300  # characters of the last line of the error stream that are part of a reason
+INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
+SCRIPT = re.compile(r"[^-\s{}]\S*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,39 @@ class Unusable:
 
 
 Verdict: TypeAlias = Measured | Crashed | Transient | Unusable
+
+
+def check(config: StudyConfig) -> None:
+    """Refuse a command that can't be started, or whose script is not there, before a trial pays for it."""
+    if config.command is None:
+        return
+    folder = config.path.absolute().parent
+    wrong = _unstartable(config.command[0], folder) or _without_script(config.command, folder)
+    if wrong:
+        raise StudyFileError(f"{config.path}: command: {wrong}")
+
+
+def _unstartable(program: str, folder: Path) -> str:
+    """What is wrong with the program; nothing where only a trial's setting can tell."""
+    if PLACEHOLDER.search(program):
+        return ""
+    if "/" not in program:
+        places = os.pathsep.join(str(folder / place) for place in os.get_exec_path())
+        known = shutil.which(program, path=places)
+        return "" if known else f"there is no program {program!r} on the PATH; install it, or give its path"
+    file = folder / program
+    if not file.is_file():
+        return f"there is no file {file}; write it, or correct the path"
+    return "" if os.access(file, os.X_OK) else f"{file} may not be executed; run: chmod +x {file}"
+
+
+def _without_script(command: tuple[str, ...], folder: Path) -> str:
+    """What is wrong with the script of an interpreter: the first word after it that is no option."""
+    script = next((word for word in command[1:] if not word.startswith("-")), "")
+    if not INTERPRETER.fullmatch(Path(command[0]).name) or not SCRIPT.fullmatch(script):
+        return ""
+    file = folder / script
+    return "" if file.exists() else f"there is no script {file}; write it, or correct the path"
 
 
 def command_line(command: tuple[str, ...], parameters: Mapping[str, Choice], trial: int) -> list[str]:

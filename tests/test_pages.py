@@ -226,6 +226,26 @@ def test_coordinates_lie_between_0_and_1() -> None:
     assert data.names == ["x", "n", "c"]
     assert all(0 <= place <= 1 for column in data.columns for place in column)
     assert [text for _, text in data.ticks[2]] == ["a", "b"]
+    assert data.failed == [False, True, False, True, False]
+    assert data.crashed == [False, False, False, True, False]
+
+
+def test_crashes_have_a_colour_and_a_place_of_their_own_among_the_coordinates() -> None:
+    (lines,) = report.coordinates_figure(plots.coordinates_data(small_optimizer()), "cost").data
+    assert lines.line.color == (0, 1, 0, 2, 0)
+    assert len(set(report.OUTCOMES.values())) == 3
+    assert lines.line.colorbar.ticktext == ("safe", "failed", "crashed")
+    *_, value, outcome = lines.dimensions
+    assert value.values[3] > max(value.values[i] for i in (0, 1, 2, 4))
+    assert dict(zip(value.tickvals, value.ticktext, strict=True))[value.values[3]] == "none"
+    assert outcome.values == (0, 1, 0, 2, 0)
+
+
+def test_a_study_of_crashes_alone_is_drawn() -> None:
+    opt = tumble.Optimizer([[0, 1]], trials=3, failures=3, seed=0)
+    opt.tell(opt.ask(), failed=True)
+    (lines,) = report.coordinates_figure(plots.coordinates_data(opt), "cost").data
+    assert lines.dimensions[1].ticktext == ("0", "none")
 
 
 def test_slices_pass_through_the_recommendation_and_agree_with_it() -> None:

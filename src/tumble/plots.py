@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_STEPS = 60  # admissible values of one parameter that a slice shows
-SAFE, FAILED, NEUTRAL = "#2a7f62", "#c0392b", "#34495e"
+SAFE, FAILED, CRASHED, NEUTRAL = "#2a7f62", "#c0392b", "#f39c12", "#34495e"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """One column for each parameter, on [0, 1], with a few ticks; the value and the failures beside them."""
+    """One column for each parameter, on [0, 1], with a few ticks; values and outcomes beside them."""
 
     names: list[str]
     columns: list[list[float]]
@@ -69,6 +69,7 @@ class Coordinates:
     number: list[int]
     value: list[float | None]
     failed: list[bool]
+    crashed: list[bool]
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def coordinates_data(opt: Optimizer, sign: float = 1.0) -> Coordinates:
         number=[t.number for t in told],
         value=[None if t.value is None else sign * t.value for t in told],
         failed=[t.failed for t in told],
+        crashed=[t.crashed for t in told],
     )
 
 

@@ -8,13 +8,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
 from tumble import plots
 from tumble.optimizer import Optimizer
-from tumble.plots import FAILED, NEUTRAL, SAFE
+from tumble.plots import CRASHED, FAILED, NEUTRAL, SAFE
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import Entry
 from tumble.trials import Recommended
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LAYOUT = {"template": "plotly_white", "margin": {"l": 70, "r": 70, "t": 60, "b": 60}}
 
 TENTHS = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+OUTCOMES = {"safe": SAFE, "failed": FAILED, "crashed": CRASHED}
 
 
 def figures(ledger: Ledger) -> dict[str, go.Figure]:
@@ -129,7 +131,7 @@ def forecast_figure(data: plots.Forecast) -> go.Figure:
 
 
 def coordinates_figure(data: plots.Coordinates, label: str) -> go.Figure:
-    """Every trial as a line through the parameters; failed ones are red."""
+    """Every trial as a line through the parameters, coloured by what came of it."""
     dimensions: list[dict[str, Any]] = []
     for name, column, ticks in zip(data.names, data.columns, data.ticks, strict=True):
         dimensions.append(
@@ -141,20 +143,36 @@ def coordinates_figure(data: plots.Coordinates, label: str) -> go.Figure:
                 "ticktext": [text for _, text in ticks],
             }
         )
-    known = [v for v in data.value if v is not None]
-    worst = max(known) if known else 0.0
-    dimensions.append({"label": label, "values": [worst if v is None else v for v in data.value]})
-    outcome = {"label": "outcome", "range": [0, 1], "tickvals": [0, 1], "ticktext": ["safe", "failed"]}
-    dimensions.append({**outcome, "values": [int(f) for f in data.failed]})
-    lines = {
-        "color": [int(f) for f in data.failed],
-        "colorscale": [[0, SAFE], [1, FAILED]],
-        "cmin": 0,
-        "cmax": 1,
-    }
-    figure = go.Figure(go.Parcoords(dimensions=dimensions, line=lines))
+    dimensions.append(_value_axis(data.value, label))
+    outcome = [int(failed) + int(crashed) for failed, crashed in zip(data.failed, data.crashed, strict=True)]
+    axis = {"label": "outcome", "range": [0, 2], "tickvals": [0, 1, 2], "ticktext": list(OUTCOMES)}
+    dimensions.append({**axis, "values": outcome})
+    figure = go.Figure(go.Parcoords(dimensions=dimensions, line={"color": outcome, **_outcome_colours()}))
     figure.update_layout(**{**LAYOUT, "margin": {"l": 90, "r": 90, "t": 110, "b": 40}})
-    return figure.update_layout(title="Every trial through its parameters; failures in red")
+    return figure.update_layout(title="Every trial through its parameters, in the colour of its outcome")
+
+
+def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:
+    """The values, and above them a place for the trials that have none."""
+    known = [v for v in values if v is not None] or [0.0]
+    low, high = min(known), max(known)
+    nowhere = high + 0.15 * ((high - low) or 1.0)
+    ticks = np.unique(np.linspace(low, high, 5)).tolist()
+    return {
+        "label": label,
+        "values": [nowhere if v is None else v for v in values],
+        "range": [low, nowhere],
+        "tickvals": [*ticks, nowhere],
+        "ticktext": [*(f"{tick:.4g}" for tick in ticks), "none"],
+    }
+
+
+def _outcome_colours() -> dict[str, Any]:
+    """A colour for each outcome 0, 1, 2, and the legend: lines like these have no other than a bar."""
+    count = len(OUTCOMES)
+    steps = [[(i + end) / count, colour] for i, colour in enumerate(OUTCOMES.values()) for end in (0, 1)]
+    legend = {"tickvals": list(range(count)), "ticktext": list(OUTCOMES), "len": 0.5, "thickness": 16}
+    return {"colorscale": steps, "cmin": -0.5, "cmax": count - 0.5, "showscale": True, "colorbar": legend}
 
 
 def slices_figure(opt: Optimizer, label: str, sign: float) -> go.Figure:
@@ -259,7 +277,7 @@ def _row(entry: Entry, config: StudyConfig, results: list[str]) -> str:
         *(_short(entry.parameters.get(name)) for name in config.space.names),
         *(_short(entry.results.get(name)) for name in results),
         *(_short(note.get(key)) for key in ("mode", "rho", "p_safe")),
-        " ".join(filter(None, [str(note.get("why", "")), entry.reading.reason])),
+        " ".join(filter(None, [str(note.get("why", "")), entry.reason(config)])),
     ]
     cells = "".join(f"<td>{escape(value)}</td>" for value in values)
     return f'<tr class="{escape(entry.outcome.replace(" ", "-"))}">{cells}</tr>'

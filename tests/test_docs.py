@@ -10,6 +10,7 @@ import os
 import pkgutil
 import re
 import shlex
+import tomllib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +95,13 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
             assert block.language in READ_ONLY, (
                 f"{page.name}:{block.line}: give it a title or a known language"
             )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_extra_that_a_page_names_is_there(page):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = re.findall(r"pip install .*\.\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+    assert {name for names in named for name in names.split(",")} <= set(extras)
 
 
 def test_the_pages_were_found():

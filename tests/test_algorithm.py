@@ -305,14 +305,37 @@ def test_any_history_gives_a_finite_suggestion_inside_the_cube(seed):
     assert found.mode != "safe" or found.p_safe >= found.rho - 1e-12
 
 
-def test_hyperparameters_are_learned_again_when_there_are_five_percent_more_data_however_they_came():
+def test_hyperparameters_are_learned_again_when_there_are_three_percent_more_data_however_they_came():
     one_by_one = [n for n in range(41, 130) if _is_due(n, n - 1)]
-    assert one_by_one[:5] == [41, 43, 45, 48, 50]
-    assert all(b - a <= 0.08 * a for a, b in pairwise(one_by_one))
+    assert one_by_one[-5:] == [114, 117, 121, 124, 128]
+    assert all(b - a <= 0.05 * a for a, b in pairwise(one_by_one))
     assert _is_due(300, 2)  # old data that came at once
     assert all(_is_due(n + 10, n) for n in range(40, 150, 10))
     assert _is_due(45, 0)  # never learned
     assert not _is_due(101, 100)
+
+
+def test_an_error_of_the_past_is_judged_with_the_noise_that_is_known_now():
+    X = np.repeat(np.linspace(0.0, 1.0, 12)[:, None], 3, axis=0)
+    rng = np.random.default_rng(0)
+    g = -1.0 + 0.3 * rng.standard_normal((len(X), 1))
+    known = history(X, X[:, 0], g)
+    predicted = replace(known, predicted_mean=np.full_like(g, -1.0), predicted_std=np.full_like(g, 1e-3))
+    feasibility = fit_models(predicted, Settings(), None).feasibility
+    assert feasibility.widening[0] < 1.5  # 300 deviations then, one now
+    assert feasibility.crash is None
+    quiet = replace(predicted, g=-1.0 + 1e-6 * X, predicted_mean=np.full_like(g, -1.01))
+    assert fit_models(quiet, Settings(), None).feasibility.widening[0] > 2.0
+
+
+def test_one_surprise_of_a_hundred_deviations_counts_as_six():
+    X = np.linspace(0.0, 1.0, 12)[:, None]
+    g = np.sin(6.0 * X) - 2.0
+    known = replace(history(X, X[:, 0], g), predicted_mean=g.copy(), predicted_std=np.full_like(g, 0.1))
+    known.predicted_mean[3] -= 10.0
+    far = fit_models(known, Settings(), None).feasibility.widening[0]
+    known.predicted_mean[3] += 9.0
+    assert far == pytest.approx(fit_models(known, Settings(), None).feasibility.widening[0])
 
 
 def test_a_crowd_of_old_data_is_learned_from_at_the_next_ask():

@@ -53,6 +53,19 @@ def test_a_widened_constraint_claims_less():
     close(wide.scores(x)[:, 1], plain.scores(x)[:, 1], 1e-12)
 
 
+def test_safety_is_of_what_will_be_measured_where_the_noise_counts():
+    gp = problem("matern52", 2, 10, noise=0.4)[0]
+    x = np.random.default_rng(1).random((6, 2))
+    mean, var = gp.predict(x)
+    rng = np.random.default_rng(2)
+    drawn = mean + np.sqrt(var) * rng.standard_normal((200_000, 6)) + 0.4 * rng.standard_normal((200_000, 6))
+    measured = Feasibility((gp,), measured=True)
+    close(measured.each(x)[:, 0], (drawn <= 0.0).mean(axis=0), 5e-3)
+    close(measured.log_prob_and_grad(x)[0], measured.log_prob(x), 1e-12)
+    close(measured.log_prob_and_grad(x)[1], central(measured.log_prob, x), 1e-6)
+    close(measured.margin(x), measured.margin_and_grad(x)[0], 1e-12)
+
+
 def test_crashes_join_the_product_as_the_last_column():
     feasibility = with_crashes()
     x = np.random.default_rng(1).random((6, 2))

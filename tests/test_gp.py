@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests import oracles
 from tests.oracles import KERNELS, Dense, central, close, problem
-from tumble.core.crossings import _given_crossing
-from tumble.core.gp import GP, JITTER, Hyper, Outputs, Slopes, cholesky, condition
+from tumble.core.crossings import _slopes_given_crossing
+from tumble.core.gp import GP, JITTER, Hyper, Outputs, Slopes, _matern52_effects, cholesky, condition
 
 DIMS = range(1, 11)
 SHARES = (0.0, 0.3)  # of one-dimensional effects
@@ -100,8 +100,8 @@ def test_the_posterior_agrees_with_botorch(kernel, dim):
 
 def given_crossing(gp: GP, x, u: float):
     """Mean and variance of ∇f(x) given f(x) = u, from what the core computes."""
-    found = _given_crossing(gp.slopes(x[None, :]), np.array([u]))
-    return found.mean[0, 0], found.std[0] ** 2
+    gamma, std, _ = _slopes_given_crossing(gp.slopes(x[None, :]), np.array([u]))
+    return gamma[0, 0] * std[0], std[0] ** 2
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -142,9 +142,14 @@ def test_curvatures_are_derivatives_of_slopes(kernel, dim, share):
     plain = gp.slopes(x)
     for name in Slopes.__dataclass_fields__:
         close(getattr(slopes, name), getattr(plain, name), 1e-12)
-    close(bend.hess_mean, central(lambda p: gp.slopes(p).grad_mean, x), 1e-6)
-    close(bend.d_cov_f_grad, central(lambda p: gp.slopes(p).cov_f_grad, x), 1e-6)
-    close(bend.d_var_grad, central(lambda p: gp.slopes(p).var_grad, x), 1e-6)
+    for which, name in enumerate(("grad_mean", "cov_f_grad", "var_grad")):
+        derivatives = central(lambda p, name=name: getattr(gp.slopes(p), name), x)  # type: ignore[misc]
+        for j in range(dim):
+            factors = np.zeros((3, len(x), dim))
+            factors[which, :, j] = 1.0
+            np.testing.assert_allclose(
+                bend.along(*factors), derivatives[:, :, j], atol=1e-6 * np.abs(derivatives).max()
+            )
     close(slopes.grad_mean, central(gp.mean, x), 1e-6)
     close(2.0 * slopes.cov_f_grad, central(lambda p: gp.predict(p)[1], x), 1e-6)
 
@@ -232,6 +237,30 @@ def test_without_data_the_posterior_is_the_prior(kernel):
     assert (slopes.cov_f_grad == 0.0).all()
 
 
+@pytest.mark.parametrize("scale", [3e-3, 0.03, 0.07, 0.08, 0.3, 1.0, 30.0])
+def test_one_dimensional_effects_as_products_equal_their_own_exponentials(scale):
+    rng = np.random.default_rng(0)
+    A, B = rng.random((70, 3)), rng.random((40, 3))
+    A[:20, 0] = B[:20, 0] + 1e-9 * rng.standard_normal(20)  # where the two products meet
+    r = np.sqrt(5.0) * np.abs(A[:, None, :] - B) / scale
+    expected = ((1.0 + r + r * r / 3.0) * np.exp(-r)).sum(axis=2)
+    np.testing.assert_allclose(_matern52_effects(A / scale, B / scale), expected, atol=1e-12)
+
+
+def test_a_posterior_is_worked_out_once_for_an_array_and_anew_for_another():
+    gp, _ = problem("matern52", 2, 6)
+    x = queries(2)
+    assert gp.at(x) is gp.at(x)
+    moved = x + 0.1
+    np.testing.assert_array_equal(gp.predict(moved)[0], problem("matern52", 2, 6)[0].predict(moved)[0])
+    mean, cov = gp.predict_joint(x, np.array([2, 0]))
+    whole_mean, whole = gp.predict_joint(x)
+    close(mean, whole_mean[[2, 0]], 1e-12)
+    close(cov, whole[np.ix_([2, 0], [2, 0])], 1e-12)
+    with pytest.raises(ValueError, match="read-only"):
+        gp.predict(x)[0][0] = 1.0
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_variance_stays_positive_on_top_of_data_and_duplicates(kernel):
     X = np.repeat(queries(3, 6), 4, axis=0)
@@ -239,7 +268,8 @@ def test_the_variance_stays_positive_on_top_of_data_and_duplicates(kernel):
     slopes, bend = gp.slopes_and_curvature(X)
     assert (gp.predict(X)[1] > 0.0).all()
     assert (slopes.var > 0.0).all()
-    assert all(np.isfinite(getattr(bend, name)).all() for name in bend.__dataclass_fields__)
+    ones = np.ones_like(X)
+    assert np.isfinite(bend.along(ones, ones, ones)).all()
 
 
 def test_a_singular_matrix_gets_as_little_jitter_as_it_takes():

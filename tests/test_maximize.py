@@ -33,6 +33,25 @@ def by_scipy(fun, starts):
     return max(-minimize(single, s, jac=True, method="L-BFGS-B", bounds=bounds).fun for s in starts)
 
 
+def test_known_scales_spare_evaluations_and_leave_the_tops_where_they_are():
+    scales = np.array([1.0, 0.1, 0.02, 0.5])
+    rng = np.random.default_rng(0)
+    centre, starts = rng.uniform(0.2, 1.2, 4), rng.random((6, 4))
+    fun, calls = bowl(centre, scales**-2.0), []
+
+    def counted(x):
+        calls.append(len(x))
+        assert ((x >= 0.0) & (x <= 1.0)).all()
+        return fun(x)
+
+    plain = maximize(counted, starts, ftol=1e-9)
+    many = len(calls)
+    found = maximize(counted, starts, scales=scales, ftol=1e-9)
+    assert len(calls) - many < 0.7 * many
+    np.testing.assert_allclose(found.points[0], np.clip(centre, 0.0, 1.0), atol=1e-4)
+    assert found.values[0] >= plain.values[0] - 1e-6
+
+
 @pytest.mark.parametrize("dim", [1, 2, 6, 10])
 def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
     rng = np.random.default_rng(dim)

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from tests.oracles import KERNELS, cov_values
 from tumble.core.gp import Hyper, condition
-from tumble.core.minimum import Minima, frechet, gumbel, independent_survival, joint, quantiles
+from tumble.core.minimum import Minima, frechet, gumbel, independent_survival, joint, likeliest, quantiles
 
 SIZE = 40_000
 GRID = np.linspace(0.0, 1.0, 200)[:, None]
@@ -163,6 +163,18 @@ def test_constrained_minima_follow_brute_force_and_are_infinite_where_nothing_is
     assert stats.ks_2samp(brute[np.isfinite(brute)], drawn[np.isfinite(drawn)]).pvalue > 1e-3
     never = condition("se", Hyper((5.0,), 1.0, 0.05), np.array([[0.5]]), np.array([30.0]))
     assert np.isinf(joint(gp, GRID, 5, rng, (never,)).samples).all()
+
+
+def test_joint_draws_look_where_a_minimum_is_likely_and_safe():
+    gp, _, _, _ = posterior(5)
+    constraint = condition("se", Hyper((0.2,), 1.0, 0.05), np.array([[0.2], [0.7]]), np.array([-0.5, 1.5]))
+    eta = float(gp.fitted().min())
+    chosen = likeliest(gp, (constraint,), GRID, eta, 30)
+    below = stats.norm.cdf(eta, gp.predict(GRID)[0], np.sqrt(gp.predict(GRID)[1]))
+    mean, var = constraint.predict(GRID)
+    chance = below * stats.norm.cdf(0.0, mean, np.sqrt(var))
+    assert set(chosen) == set(np.argsort(-chance)[:30])
+    assert list(likeliest(gp, (), GRID[:7], eta, 30)) == list(range(7))
 
 
 def test_joint_draws_survive_a_grid_that_repeats_its_points():

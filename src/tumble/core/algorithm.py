@@ -6,6 +6,7 @@ Which acquisition is maximised is a parameter, so that every method of §5 runs 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,7 +21,7 @@ from .crashes import fit_crashes
 from .feasibility import Feasibility
 from .fit import Priors, fit
 from .gp import GP, Array, Flags, Hyper, Outputs, condition
-from .maximize import FTOL, Maxima, maximize, maximize_above
+from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
 from .settings import Settings
 
 Snap = Callable[[Array], Array]
@@ -30,7 +31,7 @@ NO_SAFE_START = (
     "or choose method='xsf', which needs none"
 )
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
-SETTLED, GROWTH = 40, 1.05  # beyond so many observations hyperparameters are learned when there are 5 % more
+SETTLED, GROWTH = 40, 1.03  # beyond so many observations hyperparameters are learned when there are 3 % more
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -96,6 +97,14 @@ class Context:
         best = np.flatnonzero(known)[np.argsort(self.means[known])[:5]]
         return surroundings(X[best], np.asarray(self.objective.hyper.lengthscales), count, self.rng)
 
+    @cached_property
+    def candidates(self) -> Array:
+        """(P, D) points all over the cube and around the best trials, the same for the whole suggestion."""
+        count = self.settings.raw_samples
+        return np.vstack(
+            [low_discrepancy(count, self.history.X.shape[1], self.rng), self.neighbours(count // 4)]
+        )
+
 
 Build = Callable[[Context], Acquisition]
 
@@ -138,15 +147,16 @@ def fit_models(history: History, settings: Settings, warm: Warm | None) -> Model
     for j in range(history.g.shape[1]):
         known = np.isfinite(history.g[:, j])
         start = warm.constraints[j] if warm and j < len(warm.constraints) else None
-        constraints.append(
-            _fit(history.X[known], history.g[known, j], settings, settings.constraint, False, start)
-        )
-        errors = (history.g[:, j] - history.predicted_mean[:, j]) / history.predicted_std[:, j]
+        gp = _fit(history.X[known], history.g[known, j], settings, settings.constraint, False, start)
+        constraints.append(gp)
+        noise = gp.outputs.scale * gp.hyper.noise  # as it is known now
+        spread = np.hypot(history.predicted_std[:, j], noise)
+        errors = (history.g[:, j] - history.predicted_mean[:, j]) / spread
         if settings.calibrate:
             unforeseen |= (history.g[:, j] > 0.0) & (errors > SURPRISE)
-        widths.append(widening(errors) if settings.calibrate else 1.0)
+        widths.append(widening(np.minimum(errors, SURPRISE)) if settings.calibrate else 1.0)
     crash = fit_crashes(history.X, unforeseen, settings.kernel) if unforeseen.any() else None
-    return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths)))
+    return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
 
 def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, warm: Hyper | None) -> GP:
@@ -171,8 +181,8 @@ def _is_due(n: int, learned: int) -> bool:
 def sample_minima(context: Context) -> minimum.Minima:
     """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
     constraints = context.models.feasibility.constraints
-    around = context.neighbours(context.settings.grid // 4)
-    return minimum.sample(context.objective, constraints, around, context.eta, context.settings, context.rng)
+    points = context.candidates
+    return minimum.sample(context.objective, constraints, points, context.eta, context.settings, context.rng)
 
 
 def excursion_search(context: Context) -> ExcursionSearch:
@@ -307,26 +317,21 @@ class _Search:
         feasibility = self.context.models.feasibility
         return bool(feasibility.constraints) or feasibility.crash is not None
 
-    def candidates(self) -> Array:
-        context, settings = self.context, self.context.settings
-        spread = low_discrepancy(settings.raw_samples, context.history.X.shape[1], context.rng)
-        return np.vstack([spread, context.neighbours(settings.raw_samples // 4)])
-
     def free(self) -> Array:
-        points = self.candidates()
+        points = self.context.candidates
         starts = self._starts(points, self.acquisition.screen(points))
-        best = maximize(self.acquisition.value_and_grad, starts, ftol=self.ftol)
+        best = self._climb(self.acquisition.value_and_grad, starts)
         return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
 
     def kept(self) -> Array | None:
         """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
-        points = np.vstack([self._around_safe(), self.candidates()])
+        points = np.vstack([self._around_safe(), self.context.candidates])
         screened = self.acquisition.screen(points)
         points = points[np.isfinite(screened)]
         if len(points) == 0:
             return None
         starts = self._starts(points, screened[np.isfinite(screened)])
-        best = maximize(self.acquisition.value_and_grad, starts)
+        best = self._climb(self.acquisition.value_and_grad, starts)
         x = self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
@@ -339,17 +344,17 @@ class _Search:
             log_p, d_log_p = feasibility.log_prob_and_grad(x)
             return value + power * log_p, grad + power * d_log_p
 
-        points = self.candidates()
+        points = self.context.candidates
         starts = self._starts(points, self.acquisition.screen(points) + power * feasibility.log_prob(points))
-        best = maximize(product, starts)
+        best = self._climb(product, starts)
         return self._choose(best, starts, points, lambda x: product(x)[0])
 
     def safe(self, rho: float) -> Array | None:
         """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
         feasibility = self.context.models.feasibility
         level = float(ndtri(rho))
-        points = np.vstack([self.candidates(), self._around_safe()])
-        margin = feasibility.margin_and_grad(points)[0] if self.limited else np.full(len(points), np.inf)
+        points = np.vstack([self.context.candidates, self._around_safe()])
+        margin = feasibility.margin(points) if self.limited else np.full(len(points), np.inf)
         inside = margin > level
         if inside.sum() < self.context.settings.restarts:
             nearest = points[np.argsort(-margin)[: self.context.settings.restarts]]
@@ -361,8 +366,9 @@ class _Search:
             return None
         starts = self._starts(points, self.acquisition.screen(points))
         best = maximize_above(
-            self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts, ftol=self.ftol
-        )
+            self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts,
+            scales=self._scales, ftol=self.ftol,
+        )  # fmt: skip
 
         def worth(x: Array) -> Array:
             value = self.acquisition.value_and_grad(x)[0]
@@ -374,9 +380,9 @@ class _Search:
     def safest(self) -> Array:
         """argmax φ."""
         feasibility = self.context.models.feasibility
-        points = np.vstack([self.candidates(), self._around_safe()])
+        points = np.vstack([self.context.candidates, self._around_safe()])
         starts = self._starts(points, feasibility.log_prob(points))
-        best = maximize(feasibility.log_prob_and_grad, starts, ftol=self.ftol)
+        best = self._climb(feasibility.log_prob_and_grad, starts)
         return self._choose(best, starts, points, feasibility.log_prob)
 
     def report(self, x: Array, mode: str, rho: float) -> Proposal:
@@ -394,6 +400,13 @@ class _Search:
             warm=models.warm(),
         )  # fmt: skip
 
+    @property
+    def _scales(self) -> Array:
+        return np.asarray(self.context.objective.hyper.lengthscales)
+
+    def _climb(self, fun: ValueAndGrad, starts: Array) -> Maxima:
+        return maximize(fun, starts, scales=self._scales, ftol=self.ftol)
+
     def _around_safe(self) -> Array:
         """Trials that were safe, and their surroundings on the scale of the constraints."""
         history, models = self.context.history, self.context.models
@@ -401,7 +414,7 @@ class _Search:
         if len(X) == 0:
             return history.X[:0]
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
-        reach = np.min(scales, axis=0) if scales else np.asarray(models.objective.hyper.lengthscales)
+        reach = np.min(scales, axis=0) if scales else self._scales
         return np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
 
     def _starts(self, points: Array, screened: Array) -> Array:

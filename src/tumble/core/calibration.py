@@ -1,9 +1,10 @@
 """Is 0.99 really 0.99? The online correction of P(safe).
 
 Every suggestion records what each constraint was predicted to be. Once told, its standardised error
-r = (g - μ)/σ should be a standard normal draw; a misfitted process shows larger ones. The constraint's
-standard deviation is widened until no upper order statistic of r is larger than a normal sample's would be:
-the quantile correction of conformal prediction, extended beyond the sample by the normal tail.
+r = (g - μ)/σ should be a standard normal draw, with the noise as it is known now in σ: noise is learned late.
+A misfitted process shows larger ones. The constraint's standard deviation is widened until no upper order
+statistic of r is larger than a normal sample's would be: the quantile correction of conformal prediction,
+extended beyond the sample by the normal tail.
 """
 
 from dataclasses import dataclass

@@ -5,15 +5,13 @@ intensity at a point of a conditioned process; (8) is that intensity in D dimens
 from the posterior of (f, ∇f): the virtual observation {x, u} of App. A.2 is a rank-one conditional.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.special import erf
 
 from .gp import GP, KERNELS, Array, Curvature, Hyper, Slopes
 
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
-SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
+SQRT_2_OVER_PI, SQRT_HALF = np.sqrt(2.0 / np.pi), np.sqrt(0.5)
 TINY = 1e-300
 
 
@@ -21,7 +19,7 @@ def rice_upcrossings(kernel: str, hyper: Hyper, u: float) -> float:
     """Expected upcrossings of `u` on [0, 1] by the prior process, D = 1. Also the bound (3): as u grows it
     approaches Pr(sup f >= u).
     """  # (2)
-    slope_var = -hyper.variance * KERNELS[kernel](np.zeros(1), 1)[1][0] / hyper.lengthscales[0] ** 2
+    slope_var = -hyper.variance * KERNELS[kernel](np.zeros(1), 1, 1.0)[1][0] / hyper.lengthscales[0] ** 2
     return float(np.sqrt(slope_var / hyper.variance) / (2.0 * np.pi) * np.exp(-0.5 * u * u / hyper.variance))
 
 
@@ -34,30 +32,27 @@ def expected_crossings(gp: GP, u: float, points: int = 2001) -> float:
 def expected_abs(mean: Array, std: Array) -> Array:
     """E|s| for s ~ N(mean, std²), elementwise: the bracket of (7)."""
     gamma = mean / std
-    return np.asarray(std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * np.sqrt(0.5)))
+    return np.asarray(std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * SQRT_HALF))
 
 
-@dataclass(frozen=True)
-class _Conditional:
-    """∇f given f(x) = u: the virtual observation (App. A.2)."""
-
-    mean: Array  # (M, U, D)  μ_j(x; u)
-    std: Array  # (M, D)     ν_j
-    z: Array  # (M, U)     (u - μ) / σ²
-
-
-def _given_crossing(at: Slopes, u: Array) -> _Conditional:
-    z = (u - at.mean[:, None]) / at.var[:, None]
-    mean = at.grad_mean[:, None, :] + at.cov_f_grad[:, None, :] * z[:, :, None]
-    var = at.var_grad - at.cov_f_grad**2 / at.var[:, None]
-    return _Conditional(mean, np.sqrt(np.maximum(var, 1e-12 * np.maximum(at.var_grad, TINY))), z)
+def _slopes_given_crossing(at: Slopes, u: Array) -> tuple[Array, Array, Array]:
+    """∇f given f(x) = u, the virtual observation (App. A.2): its means (M, U, D) in units of its standard
+    deviations ν_j, those (M, D), and z = (u - μ) / σ² (M, U).
+    """
+    var, c = at.var[:, None], at.cov_f_grad
+    floor = 1e-12 * np.maximum(at.var_grad, TINY)
+    std = np.sqrt(np.maximum(at.var_grad - c * c / var, floor))
+    z = (u - at.mean[:, None]) / var
+    gamma = (c / std)[:, None, :] * z[:, :, None]
+    gamma += (at.grad_mean / std)[:, None, :]
+    return gamma, std, z
 
 
 def log_intensity(at: Slopes, u: Array) -> Array:
     """(M, U) logarithm of the intensity of crossings (8) of the levels u (U,) at M points."""
-    given = _given_crossing(at, u)
-    norm = expected_abs(given.mean, given.std[:, None, :]).sum(axis=2)
-    log_density = -0.5 * given.z**2 * at.var[:, None] - 0.5 * np.log(at.var)[:, None] - LOG_SQRT_2PI
+    gamma, std, z = _slopes_given_crossing(at, u)
+    norm = expected_abs(gamma * std[:, None, :], std[:, None, :]).sum(axis=2)
+    log_density = -0.5 * z**2 * at.var[:, None] - 0.5 * np.log(at.var)[:, None] - LOG_SQRT_2PI
     return np.asarray(log_density + np.log(np.maximum(norm, TINY)))  # (8)
 
 
@@ -69,33 +64,38 @@ def log_mean_intensity_and_gradient(
     The mean is taken inside: ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u with p_u the share of level u, and all
     that depends on u is summed before it meets the (D, D) derivatives of the process.
     """
-    given = _given_crossing(at, u)
-    mean, std, z = given.mean, given.std[:, None, :], given.z
-    gamma = mean / std
-    bell = SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma)  # ∂E|s|/∂ν = 2 φ(γ)
-    sign = erf(gamma * np.sqrt(0.5))  # ∂E|s|/∂μ
-    norm = np.maximum((std * bell + mean * sign).sum(axis=2), TINY)  # (M, U)
+    gamma, std, z = _slopes_given_crossing(at, u)
     var, c = at.var[:, None], at.cov_f_grad
-    value = np.log(weights * norm) - 0.5 * z * z * var
+    bell = gamma * gamma
+    bell *= -0.5
+    np.exp(bell, out=bell)
+    bell *= SQRT_2_OVER_PI  # ∂E|s|/∂ν = 2 φ(γ)
+    sign = erf(gamma * SQRT_HALF)  # ∂E|s|/∂μ
+    gamma *= sign
+    gamma += bell
+    norm = np.maximum(gamma @ std[:, :, None], TINY)[:, :, 0]  # (M, U) Σ_j E|s_j|
+    value = np.log(weights * norm)
+    value -= 0.5 * var * z * z
     top = value.max(axis=1, keepdims=True)
     share = np.exp(value - top)
-    total = share.sum(axis=1, keepdims=True)
+    total = np.add.reduce(share, axis=1, keepdims=True)
     log_mean = (top + np.log(total) - 0.5 * np.log(var))[:, 0] - LOG_SQRT_2PI
     share /= total
 
-    pull = share / norm
-    signs = (pull[:, None, :] @ sign)[:, 0]  # (M, D) Σ_u pull_u sign_uj, and with z_u
-    signs_z = ((pull * z)[:, None, :] @ sign)[:, 0]
-    bells = (pull[:, None, :] @ bell)[:, 0] / (2.0 * given.std)
+    pull = np.empty((len(z), 2, z.shape[1]))
+    np.divide(share, norm, out=pull[:, 0])
+    np.multiply(pull[:, 0], z, out=pull[:, 1])
+    summed = pull @ sign  # (M, 2, D) Σ_u pull_u sign_uj, and with z_u
+    signs, signs_z = summed[:, 0], summed[:, 1]
+    bells = (pull[:, :1] @ bell)[:, 0] / (2.0 * std)
     # ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴, with ∂_l σ² = 2 c_l
     ratio = c / var
     # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, with ∂_l z = -(∂_l μ + 2 z c_l) / σ²
-    bent = bend.hess_mean @ signs[:, :, None]
-    bent += bend.d_cov_f_grad @ (signs_z - 2.0 * bells * ratio)[:, :, None]
-    bent += bend.d_var_grad @ bells[:, :, None]
-    first, second = (share * z).sum(axis=1), (share * z * z).sum(axis=1)
-    along_mean = first - (signs * ratio).sum(axis=1)
-    along_c = (
-        second - (1.0 - 2.0 * (bells * ratio * c).sum(axis=1)) / at.var - 2.0 * (signs_z * ratio).sum(axis=1)
-    )
-    return log_mean, bent[:, :, 0] + along_mean[:, None] * at.grad_mean + along_c[:, None] * c
+    grad = bend.along(signs, signs_z - 2.0 * bells * ratio, bells)
+    first = share * z
+    along_mean = np.add.reduce(first, axis=1) - np.add.reduce(signs * ratio, axis=1)
+    along_c = np.add.reduce(first * z, axis=1) - 1.0 / at.var
+    along_c += 2.0 * np.add.reduce((bells * c / var - signs_z) * ratio, axis=1)
+    grad += along_mean[:, None] * at.grad_mean
+    grad += along_c[:, None] * c
+    return log_mean, grad

@@ -21,11 +21,13 @@ class Feasibility:
     """The processes that decide on safety: one for each constraint, and one for crashes after the first one.
 
     widening: what each constraint's standard deviation is multiplied by (core.calibration).
+    measured: whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
     """
 
     constraints: tuple[GP, ...]
     crash: GP | None = None
     widening: tuple[float, ...] = ()
+    measured: bool = False
 
     def scores(self, x: Array) -> Array:
         """(M, G [+ 1]) z-scores -μ_j/σ_j; Pr(g_j <= 0) = Φ(score). The last column is that of crashes."""
@@ -60,14 +62,26 @@ class Feasibility:
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
         """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near 0 and 1."""
         log_p, d_log_p = self.log_prob_and_grad(x)
-        log_p = np.minimum(log_p, -1e-300)
-        margin = np.where(log_p < -1.0, ndtri_exp(log_p), -ndtri_exp(np.log(-np.expm1(log_p))))
+        margin = _normal_quantile(log_p)
         slope = np.exp(log_p + 0.5 * margin * margin + LOG_SQRT_2PI)
         return margin, slope[:, None] * d_log_p
 
+    def margin(self, x: Array) -> Array:
+        """(M,) Φ^-1(φ) alone."""
+        return _normal_quantile(self.log_prob(x))
+
+    def noise(self, gp: GP) -> float:
+        """The variance of a constraint's noise as far as it counts, in model units."""
+        return gp.hyper.noise**2 if self.measured else 0.0
+
     def _parts(self) -> list[tuple[GP, float, float]]:
         widths = self.widening or (1.0,) * len(self.constraints)
-        parts = [(gp, 0.0, width) for gp, width in zip(self.constraints, widths, strict=True)]
+        parts = [(gp, self.noise(gp), width) for gp, width in zip(self.constraints, widths, strict=True)]
         if self.crash is not None:
             parts.append((self.crash, SHARPNESS**2, 1.0))
         return parts
+
+
+def _normal_quantile(log_p: Array) -> Array:
+    log_p = np.minimum(log_p, -1e-300)
+    return np.where(log_p < -1.0, ndtri_exp(log_p), -ndtri_exp(np.log(-np.expm1(log_p))))

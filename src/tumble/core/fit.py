@@ -183,7 +183,8 @@ class _Likelihood:
         self.radial, self.y, self.priors = KERNELS[kernel], y, priors
         n, self.dim = X.shape
         self.pairs = np.tril_indices(n, -1)
-        self.squares = (X[self.pairs[0]] - X[self.pairs[1]]).T ** 2  # (D, n (n - 1) / 2)
+        between = X[self.pairs[0]] - X[self.pairs[1]]
+        self.squares = np.ascontiguousarray(np.square(between).T)  # (D, n (n - 1) / 2)
         self.lower = self.pairs[0] + n * self.pairs[1]  # where the pairs lie in a matrix stored by columns
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
@@ -191,9 +192,9 @@ class _Likelihood:
         inverse = np.exp(-2.0 * theta[:dim])
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
-        h0, h1 = self.radial(inverse @ self.squares, 1)
+        h0, h1 = self.radial(inverse @ self.squares, 1, 1.0)
         scaled = zip(inverse, self.squares, strict=True)
-        effects = [self.radial(scale * square, 1) for scale, square in scaled] if additive else []
+        effects = [self.radial(scale * square, 1, 1.0) for scale, square in scaled] if additive else []
         excess = np.asarray(sum(a0 for a0, _ in effects)) / dim - h0  # of single effects over the joint one
         off = variance * (h0 + share * excess)
         n = len(self.y)

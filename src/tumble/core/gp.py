@@ -21,6 +21,7 @@ variance may lie in a sum of one-dimensional effects, one a coordinate, with the
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +30,24 @@ from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Radial = Callable[[Array, int], list[Array]]  # r², highest order wanted -> h0, h1, h2
+Rows = NDArray[np.intp]
+Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest order wanted, k(0) -> h0, h1, h2
 
 SQRT5 = np.sqrt(5.0)
-BLOCK = 8192  # covariances worked out at once: what the caches hold
+BLOCK = 16000  # covariances worked out at once: what the caches hold
+FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
-def _squared_exponential(r2: Array, order: int) -> list[Array]:
-    h = np.exp(-0.5 * r2)
+def _squared_exponential(r2: Array, order: int, variance: float | Array = 1.0) -> list[Array]:
+    h = variance * np.exp(-0.5 * r2)
     return [h, -h, h][: order + 1]
 
 
-def _matern52(r2: Array, order: int) -> list[Array]:
+def _matern52(r2: Array, order: int, variance: float | Array = 1.0) -> list[Array]:
     rising = np.sqrt(5.0 * r2)
     e = np.exp(-rising)
+    e *= variance
     rising += 1.0
     rising *= e
     h0 = (5.0 / 3.0) * r2
@@ -61,23 +65,33 @@ def _squared_exponential_effects(A: Array, B: Array) -> Array:
 
 
 def _matern52_effects(A: Array, B: Array) -> Array:
-    """In one dimension exp(-|a - b|) is a product of exponentials of a and b alone."""
+    """In one dimension (1 + r + r²/3) exp(-r) with r = a - b is a product of rank three, without a root or an
+    exponential of a pair; so is the one with r = b - a, and the smaller of the two is the kernel.
+    """
+    centre = 0.5 * (B.max(axis=0, initial=0.0) + B.min(axis=0, initial=0.0))
+    a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
+    if max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)) > FAR:
+        return np.asarray(
+            sum(_matern52((p[:, None] - q) ** 2 / 5.0, 0)[0] for p, q in zip(a, b, strict=True))
+        )
     total = np.zeros((len(A), len(B)))
-    r, e, other = np.empty_like(total), np.empty_like(total), np.empty_like(total)
-    for a, b in zip(np.array(SQRT5 * A.T, order="C"), np.array(SQRT5 * B.T, order="C"), strict=True):
-        np.abs(np.subtract.outer(a, b, out=r), out=r)
-        if max(a.max(initial=0.0), b.max(initial=0.0)) < 300.0:
-            np.multiply.outer(np.exp(a), np.exp(-b), out=e)
-            np.minimum(e, np.multiply.outer(np.exp(-a), np.exp(b), out=other), out=e)
-        else:  # where those would overflow
-            np.exp(np.negative(r, out=e), out=e)
-        np.multiply(r, 1.0 / 3.0, out=other)  # h0 = (1 + r (1 + r/3)) e
-        other += 1.0
-        other *= r
-        other += 1.0
-        other *= e
-        total += other
+    falling, rising = np.empty_like(total), np.empty_like(total)
+    for left, right, other_left, other_right in zip(_left(a), _right(b), _left(-a), _right(-b), strict=True):
+        np.matmul(left, right, out=falling)
+        np.matmul(other_left, other_right, out=rising)
+        total += np.minimum(falling, rising, out=falling)
     return total
+
+
+def _left(a: Array) -> Array:
+    """(D, P, 3) what of (1 + r + r²/3) exp(-r), r = a - b, is a function of a."""
+    powers = np.stack([1.0 + a + a * a / 3.0, -1.0 - (2.0 / 3.0) * a, np.full_like(a, 1.0 / 3.0)], axis=2)
+    return np.asarray(powers * np.exp(-a)[:, :, None])
+
+
+def _right(b: Array) -> Array:
+    """(D, 3, Q) and what is one of b."""
+    return np.asarray(np.stack([np.ones_like(b), b, b * b], axis=1) * np.exp(b)[:, None, :])
 
 
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
@@ -139,12 +153,13 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class Curvature:
-    """Derivatives by x_l of what `Slopes` holds; [m, l, j]."""
+class Marginals:
+    """Posterior of f at M points, and what its covariances are made of."""
 
-    hess_mean: Array  # (M, D, D)  ∂_l ∂_j μ
-    d_cov_f_grad: Array  # (M, D, D)  ∂_l c_j
-    d_var_grad: Array  # (M, D, D)  ∂_l V_j
+    x: Array  # (M, D)
+    mean: Array  # (M,)
+    var: Array  # (M,)
+    half: Array  # (N, M)  chol^-1 k
 
 
 @dataclass(frozen=True)
@@ -171,17 +186,17 @@ class GP:
 
     def _block(self, A: Array, B: Array) -> Array:
         h = self.hyper
-        k = KERNELS[self.kernel](cdist(A, B, "sqeuclidean"), 0)[0]
+        k = KERNELS[self.kernel](cdist(A, B, "sqeuclidean"), 0, (1.0 - h.additive) * h.variance)[0]
         if h.additive:
-            k *= 1.0 - h.additive
-            k += (h.additive / A.shape[1]) * EFFECTS[self.kernel](A, B)
-        k *= h.variance
+            effects = EFFECTS[self.kernel](A, B)
+            effects *= h.additive * h.variance / A.shape[1]
+            k += effects
         return k
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:
         """`covariance` (P, Q) and its derivatives by A (P, Q, D)."""
-        rows = replace(self, X=B)._rows(A)
-        return rows.k, rows.grad().transpose(0, 2, 1)
+        k = replace(self, X=B)._rows(A).k
+        return k[:, 0], k[:, 1:].transpose(0, 2, 1)
 
     def mean(self, x: Array) -> Array:
         """(M,) posterior mean."""
@@ -192,41 +207,48 @@ class GP:
         noise = self.hyper.noise**2 + JITTER * self.hyper.variance
         return np.asarray(self.prior_mean + self.chol @ (self.weights @ self.chol) - noise * self.weights)
 
+    def at(self, x: Array) -> "Marginals":
+        """The posterior at each of x (M, D), kept for the next question about the same array."""
+        known: Marginals | None = self.__dict__.get("_latest")
+        if known is None or known.x is not x:
+            k = self.covariance(x, self.X)
+            half = _solve(self.chol, k.T)
+            var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
+            known = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
+            known.mean.flags.writeable = known.var.flags.writeable = False
+            self.__dict__["_latest"] = known
+        return known
+
     def predict(self, x: Array) -> tuple[Array, Array]:
         """Posterior mean (M,) and variance (M,)."""
-        k = self.covariance(x, self.X)
-        half = _solve(self.chol, k.T)
-        var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-        return self.prior_mean + k @ self.weights, np.maximum(var, self.floor)
+        at = self.at(x)
+        return at.mean, at.var
 
-    def predict_joint(self, x: Array) -> tuple[Array, Array]:
-        """Posterior mean (M,) and covariance (M, M)."""
-        k = self.covariance(x, self.X)
-        half = _solve(self.chol, k.T)
-        return self.prior_mean + k @ self.weights, self.covariance(x, x) - half.T @ half
+    def predict_joint(self, x: Array, rows: Rows | slice = slice(None)) -> tuple[Array, Array]:
+        """Posterior mean (M,) and covariance (M, M), or those of some rows of x."""
+        at = self.at(x)
+        half, x = at.half[:, rows], x[rows]
+        return at.mean[rows], self.covariance(x, x) - half.T @ half
 
     def predict_with_gradient(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """mean (M,), var (M,), ∇mean (M, D), ∇var (M, D)."""
-        rows = self._rows(x)
-        half = _solve(self.chol, rows.k.T)
+        k = self._rows(x).k
+        half = _solve(self.chol, k[:, 0].T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-        solved = _solve(self.chol, half, transposed=True).T  # (M, N) B k
-        grad_k = rows.grad()
-        d_mean = grad_k @ self.weights
-        d_var = -2.0 * (grad_k @ solved[:, :, None])[:, :, 0]
-        return self.prior_mean + rows.k @ self.weights, np.maximum(var, self.floor), d_mean, d_var
+        solved = _solve(self.chol, half, transposed=True, overwrite=True).T  # (M, N) B k
+        means = k @ self.weights
+        d_var = -2.0 * (k[:, 1:] @ solved[:, :, None])[:, :, 0]
+        return self.prior_mean + means[:, 0], np.maximum(var, self.floor), means[:, 1:], d_var
 
     def slopes(self, x: Array) -> Slopes:
         """Posterior of (f, ∇f) at x (M, D): one factorisation, no refit (App. A.2)."""
         return self._slopes(self._rows(x))[0]
 
-    def slopes_and_curvature(self, x: Array) -> tuple[Slopes, Curvature]:
+    def slopes_and_curvature(self, x: Array) -> tuple[Slopes, "Curvature"]:
         """`slopes` and their derivatives by x."""
         rows = self._rows(x, 2)
-        slopes, grad_k, solved, solved_grad = self._slopes(rows)
-        bent = rows.contract(self.weights[None, None, :], solved[:, None, :], solved_grad)
-        d_cov = -(grad_k @ solved_grad.transpose(0, 2, 1)) - bent[1]
-        return slopes, Curvature(bent[0], d_cov, -2.0 * bent[2])
+        slopes, solved = self._slopes(rows)
+        return slopes, Curvature(rows, self.weights, solved)
 
     def with_pending(self, pending: Array) -> "GP":
         """The process that also saw its own mean at `pending` (P, D): only the uncertainty shrinks there."""
@@ -254,36 +276,56 @@ class GP:
         return self.weights / precision, np.sqrt(1.0 / precision)
 
     def _rows(self, x: Array, order: int = 1) -> "_Rows":
-        h, radial = self.hyper, KERNELS[self.kernel]
+        h, D = self.hyper, x.shape[1]
         scales = np.asarray(h.lengthscales)
-        r = (x / scales)[:, :, None] - (self.X / scales).T  # (M, D, N)
-        squares = r * r
-        own = (1.0 - h.additive) * h.variance
-        k, *joint = (own * part for part in radial(squares.sum(axis=1), order))
-        s = r / scales[:, None]
+        s = (x / scales)[:, :, None] - self._scaled
+        r2 = np.empty((len(x), D + 1, len(self.X)))
+        np.multiply(s, s, out=r2[:, :D])
+        np.add.reduce(r2[:, :D], axis=1, out=r2[:, D])
+        s /= scales[:, None]
         if not h.additive:
-            return _Rows(s, scales**-2.0, k, joint)
-        share = h.additive * h.variance / len(scales)
-        a0, *effects = (share * part for part in radial(squares, order))
-        return _Rows(s, scales**-2.0, k + a0.sum(axis=1), joint, effects)
+            r2 = r2[:, D:]
+        bends = KERNELS[self.kernel](r2, order, self._variances)
+        k = np.empty_like(r2, shape=(len(x), D + 1, len(self.X)))
+        np.add.reduce(bends[0], axis=1, out=k[:, 0])
+        h1 = bends[1][:, :D] + bends[1][:, D:] if h.additive else bends[1]
+        np.multiply(h1, s, out=k[:, 1:])
+        return _Rows(s, scales**-2.0, k, r2, h1, bends[-1])
 
-    def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array, Array, Array]:
-        M, D, N = rows.s.shape
-        grad_k = rows.grad()
-        right = np.concatenate([rows.k[:, None, :], grad_k], axis=1).reshape(M * (1 + D), N)
-        half = _solve(self.chol, right.T, overwrite=True)
-        squares = np.einsum("nq,nq->q", half, half).reshape(M, 1 + D)
-        solved = _solve(self.chol, half, transposed=True, overwrite=True).T.reshape(M, 1 + D, N)
-        h = self.hyper
-        bend = -KERNELS[self.kernel](np.zeros(1), 1)[1][0] * (1.0 - h.additive + h.additive / D)
+    def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array]:
+        k, h = rows.k, self.hyper
+        M, both, N = k.shape
+        half = _solve(self.chol, k.reshape(M * both, N).T)
+        squares = np.einsum("nq,nq->q", half, half).reshape(M, both)
+        solved = _solve(self.chol, half, transposed=True, overwrite=True).T.reshape(M, both, N)
+        means = k @ self.weights
         slopes = Slopes(
-            mean=self.prior_mean + rows.k @ self.weights,
+            mean=self.prior_mean + means[:, 0],
             var=np.maximum(h.variance - squares[:, 0], self.floor),
-            grad_mean=grad_k @ self.weights,
-            cov_f_grad=-(grad_k @ solved[:, 0, :, None])[:, :, 0],
-            var_grad=h.variance * bend * rows.inverse - squares[:, 1:],
+            grad_mean=means[:, 1:],
+            cov_f_grad=-(k[:, 1:] @ solved[:, 0, :, None])[:, :, 0],
+            var_grad=self._prior_slopes - squares[:, 1:],
         )
-        return slopes, grad_k, solved[:, 0], solved[:, 1:]
+        return slopes, solved
+
+    @cached_property
+    def _scaled(self) -> Array:
+        """(D, N) the data in units of the lengthscales."""
+        return np.ascontiguousarray((self.X / np.asarray(self.hyper.lengthscales)).T)
+
+    @cached_property
+    def _variances(self) -> Array:
+        """(D + 1, 1) of each one-dimensional effect and of the joint one; (1, 1) where there is only that."""
+        h, D = self.hyper, self.X.shape[1]
+        effects = [h.additive * h.variance / D] * D if h.additive else []
+        return np.array([*effects, (1.0 - h.additive) * h.variance])[:, None]
+
+    @cached_property
+    def _prior_slopes(self) -> Array:
+        """(D,) variances of ∂_j f before any data."""
+        h, D = self.hyper, self.X.shape[1]
+        bend = -KERNELS[self.kernel](np.zeros(1), 1, 1.0)[1][0] * (1.0 - h.additive + h.additive / D)
+        return np.asarray(h.variance * bend / np.square(h.lengthscales))
 
 
 @dataclass(frozen=True)
@@ -292,30 +334,38 @@ class _Rows:
 
     s: Array  # (M, D, N)
     inverse: Array  # (D,) lengthscale^-2
-    k: Array  # (M, N)
-    joint: list[Array]  # h1 and h2, (M, N)
-    effects: list[Array] | None = None  # the same of the additive share, (M, D, N)
+    k: Array  # (M, 1 + D, N) k and ∂_j k
+    r2: Array  # (M, D + 1, N) r_j² of each effect and their sum; (M, 1, N) where there is no additive share
+    h1: Array  # (M, D, N), or (M, 1, N)
+    h2: Array  # as r2; only where it was asked for
 
-    def grad(self) -> Array:
-        """∂_j k, (M, D, N)."""
-        h1 = self.joint[0][:, None, :]
-        return (h1 if self.effects is None else h1 + self.effects[0]) * self.s
 
-    def contract(self, *weights: Array) -> list[Array]:
-        """Σ_n w_jn ∂_l ∂_j k_n, (M, D, D), for each w (M, D, N) or with ones for M and D."""
-        h1, h2 = self.joint
-        across = h2[:, None, :] * self.s
-        along = h1[:, None, :] * self.inverse[:, None]
-        if self.effects is not None:
-            a1, a2 = self.effects
-            along = along + a1 * self.inverse[:, None] + a2 * self.s * self.s
-        D = self.s.shape[1]
-        parts = []
-        for w in weights:
-            part = self.s @ (across * w).transpose(0, 2, 1)
-            part.reshape(len(part), D * D)[:, :: D + 1] += (along * w).sum(axis=2)  # the diagonal
-            parts.append(part)
-        return parts
+@dataclass(frozen=True)
+class Curvature:
+    """Derivatives by x_l of what `Slopes` holds: (D, D) a point, of which only products are formed."""
+
+    rows: _Rows
+    weights: Array  # (N,)
+    solved: Array  # (M, 1 + D, N)  B k and B ∂_j k
+
+    def along(self, mean: Array, cov: Array, var: Array) -> Array:
+        """Σ_j mean_j ∂_l ∂_j μ + cov_j ∂_l c_j + var_j ∂_l V_j, (M, D); each factor (M, D)."""
+        rows, solved_grad = self.rows, self.solved[:, 1:]
+        w = (-2.0 * var)[:, :, None] * solved_grad  # what each ∂_l ∂_j k_n is multiplied by
+        w += mean[:, :, None] * self.weights
+        w -= cov[:, :, None] * self.solved[:, :1]
+        across = np.einsum("mdn,mdn->mn", rows.s, w)
+        across *= rows.h2[:, -1]
+        bent = rows.h1
+        if rows.r2.shape[1] > 1:
+            bent = rows.r2[:, :-1] * rows.h2[:, :-1]
+            bent += rows.h1
+        w *= bent
+        answer = np.add.reduce(w, axis=2)
+        answer *= rows.inverse
+        answer += (rows.s @ across[:, :, None])[:, :, 0]
+        answer -= (rows.k[:, 1:] @ (cov[:, None, :] @ solved_grad).transpose(0, 2, 1))[:, :, 0]
+        return np.asarray(answer)
 
 
 def condition(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .gp import Array
+from .gp import Array, Flags
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
@@ -28,57 +28,68 @@ class Maxima:
 
 
 def maximize(
-    fun: ValueAndGrad, starts: Array, *, max_evaluations: int = 40, gtol: float = 1e-3, ftol: float = FTOL,
-    first_step: float = 0.1,
+    fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
+    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.1,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
+    scales: (D,) lengths on which `fun` varies; the search moves in units of them, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
     or when backtracking no longer moves it. Values of -inf mark points that are not to be entered.
     """
-    x = np.clip(starts, 0.0, 1.0)
-    value, grad = fun(x)
-    M, D = x.shape
+    M, D = starts.shape
+    unit = np.ones(D) if scales is None else _units(scales)
+    top = 1.0 / unit  # of the cube
+
+    def scaled(x: Array) -> tuple[Array, Array]:
+        value, grad = fun(np.minimum(x * unit, 1.0))
+        return value, grad * unit
+
+    x = np.clip(starts, 0.0, 1.0) / unit
+    value, grad = scaled(x)
     inverse = np.tile(np.eye(D), (M, 1, 1))
     fresh = np.ones(M, dtype=bool)  # no curvature known yet
     step = np.ones(M)
-    live = np.isfinite(value)
-    direction = np.zeros_like(x)
-    free = _projected(x, grad)
-    direction[live] = _direction(free[live], inverse[live], fresh[live], first_step)
+    free = _projected(x, grad, top)
+    direction = _direction(free, inverse, fresh, first_step)
+    live = np.isfinite(value) & (np.abs(free).max(axis=1) > gtol)
+    ended = []
     for evaluation in range(max_evaluations):
-        live &= np.abs(free).max(axis=1) > gtol
-        rows = np.flatnonzero(live)
-        if rows.size == 0:
-            break
         if evaluation in THIN:
-            hope = value[rows] + 0.5 * np.einsum("md,md->m", free[rows], direction[rows])  # a quadratic's top
-            rows = rows[np.argsort(-hope, kind="stable")[: (rows.size + 1) // 2]]
-            live[:] = False
-            live[rows] = True
-        trial = np.clip(x[rows] + step[rows, None] * direction[rows], 0.0, 1.0)
-        new_value, new_grad = fun(trial)
-        moved = trial - x[rows]
-        gain = np.einsum("md,md->m", grad[rows], moved)
-        good = np.isfinite(new_value) & (new_value >= value[rows] + ARMIJO * gain) & (gain > 0.0)
-        step[rows[~good]] *= 0.3
-        live[rows[~good & (np.abs(moved).max(axis=1) < 1e-9)]] = False
-        accepted = rows[good]
-        if accepted.size == 0:
+            hope = value + 0.5 * np.einsum("md,md->m", free, direction)  # a quadratic's top
+            hope[~live] = -np.inf
+            live[np.argsort(-hope, kind="stable")[(np.count_nonzero(live) + 1) // 2 :]] = False
+        if not live.all():
+            ended.append(Maxima(x[~live], value[~live]))
+            x, value, grad, free, direction = x[live], value[live], grad[live], free[live], direction[live]
+            inverse, fresh, step = inverse[live], fresh[live], step[live]
+        if len(x) == 0:
+            break
+        trial = np.clip(x + step[:, None] * direction, 0.0, top)
+        new_value, new_grad = scaled(trial)
+        moved = trial - x
+        gain = np.einsum("md,md->m", grad, moved)
+        good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
+        live = np.where(good, new_value - value >= ftol, np.abs(moved).max(axis=1) >= 1e-9)
+        step = np.where(good, 1.0, 0.3 * step)
+        if not good.any():
             continue
-        live[accepted[new_value[good] - value[accepted] < ftol]] = False
-        _update(inverse, fresh, accepted, moved[good], grad[accepted] - new_grad[good])
-        x[accepted], value[accepted], grad[accepted] = trial[good], new_value[good], new_grad[good]
-        step[accepted] = 1.0
-        free[accepted] = _projected(x[accepted], grad[accepted])
-        direction[accepted] = _direction(free[accepted], inverse[accepted], fresh[accepted], first_step)
-    order = np.argsort(-np.where(np.isfinite(value), value, -np.inf), kind="stable")
-    return Maxima(x[order], value[order])
+        _update(inverse, fresh, moved, grad - new_grad, good)
+        x, grad = np.where(good[:, None], trial, x), np.where(good[:, None], new_grad, grad)
+        value = np.where(good, new_value, value)
+        free = _projected(x, grad, top)
+        direction = _direction(free, inverse, fresh, first_step)
+        live &= np.abs(free).max(axis=1) > gtol
+    ended.append(Maxima(x, value))
+    points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
+    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
+    return Maxima(np.minimum(points[order] * unit, 1.0), values[order])
 
 
 def maximize_above(
-    fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *, ftol: float = FTOL
-) -> Maxima:
+    fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *, scales: Array | None = None,
+    ftol: float = FTOL,
+) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level, from `starts` (M, D) that satisfy it strictly (13)."""
     x = starts
     for weight in BARRIERS:
@@ -95,46 +106,51 @@ def maximize_above(
                 grad[inside] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
-        x = maximize(barrier, x, max_evaluations=15, ftol=ftol).points
+        x = maximize(barrier, x, scales=scales, max_evaluations=15, ftol=ftol).points
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])
 
 
-def _projected(x: Array, grad: Array) -> Array:
-    """The gradient without the components that point out of the cube."""
-    outward = ((x <= 0.0) & (grad < 0.0)) | ((x >= 1.0) & (grad > 0.0))
-    return np.where(outward, 0.0, grad)
+def _units(scales: Array) -> Array:
+    """`scales` (D,) with a geometric mean of 1, none of them a tenth or ten times the others' mean."""
+    logs = np.log(scales)
+    return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
+
+
+def _projected(x: Array, grad: Array, top: Array) -> Array:
+    """The gradient without the components that point out of the box [0, top]."""
+    return np.where(np.where(grad < 0.0, x <= 0.0, x >= top), 0.0, grad)
 
 
 def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
     """Ascent directions (M, D) from projected gradients: quasi-Newton, or steepest where nothing is known."""
-    mask = free != 0.0
-    direction = np.where(mask, np.einsum("mij,mj->mi", inverse, free), 0.0)
-    uphill = np.einsum("md,md->m", direction, free) > 0.0
-    steepest = fresh | ~uphill
-    norm = np.maximum(np.linalg.norm(free, axis=1), 1e-300)
-    scaled = free * (np.minimum(first_step / norm, 1.0))[:, None]
-    direction = np.where(steepest[:, None], scaled, direction)
-    longest = np.maximum(np.abs(direction).max(axis=1), 1e-300)
-    return np.asarray(direction * np.minimum(1.0, 0.5 / longest)[:, None])
+    direction = np.where(free == 0.0, 0.0, (inverse @ free[:, :, None])[:, :, 0])
+    limit = 0.5 / np.maximum(np.abs(direction).max(axis=1), 0.5)
+    steepest = fresh | (np.einsum("md,md->m", direction, free) <= 0.0)
+    if steepest.any():
+        direction = np.where(steepest[:, None], free, direction)
+        norm = np.sqrt(np.einsum("md,md->m", free, free))
+        limit = np.where(steepest, first_step / np.maximum(norm, first_step), limit)
+    return np.asarray(direction * limit[:, None])
 
 
-def _update(inverse: Array, fresh: Array, rows: Array, s: Array, y: Array) -> None:
-    """BFGS update of the inverse Hessians of -fun in place, where the curvature is positive."""
+def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
+    """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
     sy = np.einsum("md,md->m", s, y)
     yy = np.einsum("md,md->m", y, y)
-    use = sy > 1e-10 * np.sqrt(yy * np.einsum("md,md->m", s, s))
-    rows, s, y, sy, yy = rows[use], s[use], y[use], sy[use], yy[use]
+    rows = np.flatnonzero(good & (sy > 1e-10 * np.sqrt(yy * np.einsum("md,md->m", s, s))))
     if rows.size == 0:
         return
+    s, y, sy, yy = s[rows], y[rows], sy[rows], yy[rows]
     H = inverse[rows]
-    first = fresh[rows]
-    H[first] *= (sy / yy)[first][:, None, None]
-    fresh[rows] = False
-    Hy = np.einsum("mij,mj->mi", H, y)
-    factor = (1.0 + np.einsum("mi,mi->m", y, Hy) / sy) / sy
-    cross = np.einsum("mi,mj->mij", Hy, s)
-    H += factor[:, None, None] * np.einsum("mi,mj->mij", s, s)
-    H -= (cross + cross.transpose(0, 2, 1)) / sy[:, None, None]
+    if fresh.any():
+        H *= np.where(fresh[rows], sy / yy, 1.0)[:, None, None]
+        fresh[rows] = False
+    Hy = (H @ y[:, :, None])[:, :, 0]
+    unit = s / sy[:, None]
+    cross = Hy[:, :, None] * unit[:, None, :]
+    H += ((sy + np.einsum("md,md->m", y, Hy))[:, None] * unit)[:, :, None] * unit[:, None, :]
+    H -= cross
+    H -= cross.transpose(0, 2, 1)
     inverse[rows] = H

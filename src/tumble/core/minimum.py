@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from .candidates import low_discrepancy
-from .gp import GP, Array, cholesky
+from .gp import GP, Array, Rows, cholesky
 from .settings import Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
@@ -37,19 +37,20 @@ class Minima:
 
 
 def sample(
-    gp: GP, constraints: tuple[GP, ...], around: Array, eta: float, settings: Settings,
+    gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, settings: Settings,
     rng: np.random.Generator,
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings, below the incumbent `eta`.
 
-    around: points (P, D) near the best trials, which joint draws look at besides a grid.
+    points: (P, D) all over the cube and around the best trials; joint draws look at the likeliest of them.
     In standardised units they lie below it by at least a share (OPTIMISM) of what they promise on average, so
     that the search does not polish what it has while more is to be had.
     """
-    grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
     if settings.minima == "joint":
-        drawn = joint(gp, np.vstack([grid, around]), settings.n_minima, rng, constraints)
+        rows = likeliest(gp, constraints, points, eta, settings.grid)
+        drawn = joint(gp, points, settings.n_minima, rng, constraints, rows)
     else:
+        grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
         law = frechet if settings.minima == "frechet" else gumbel
         drawn = law(*gp.predict(grid), eta, settings.n_minima, rng)
     if not settings.standardize:  # a draw without a feasible point has no minimum
@@ -111,30 +112,36 @@ def gumbel(mean: Array, var: Array, eta: float, size: int, rng: np.random.Genera
     return Minima(location + scale * np.log(-np.log(rng.random(size))), "gumbel")
 
 
+def likeliest(gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, count: int) -> Rows:
+    """Rows of the `count` points (P, D) most likely to lie below `eta` and to be safe."""
+    if len(points) <= count:
+        return np.arange(len(points))
+    mean, var = gp.predict(points)
+    chance = log_ndtr((eta - mean) / np.sqrt(var))
+    for constraint in constraints:
+        mean, var = constraint.predict(points)
+        chance += log_ndtr(-mean / np.sqrt(var))
+    return np.argpartition(-chance, count)[:count]
+
+
 def joint(
-    gp: GP, points: Array, size: int, rng: np.random.Generator, constraints: tuple[GP, ...] = ()
-) -> Minima:
-    """Minima of joint posterior draws over `points` (P, D), only where the drawn constraints hold.
+    gp: GP, points: Array, size: int, rng: np.random.Generator, constraints: tuple[GP, ...] = (),
+    rows: Rows | slice = slice(None),
+) -> Minima:  # fmt: skip
+    """Minima of joint posterior draws over `points` (P, D), or some rows, where the drawn constraints hold.
 
     A draw in which nothing is feasible has the minimum +inf: the caller caps it at the incumbent.
     """
-    return Minima(_safe_draws(gp, points, size, rng, constraints).min(axis=1), "joint")
-
-
-def _safe_draws(
-    gp: GP, points: Array, size: int, rng: np.random.Generator, constraints: tuple[GP, ...]
-) -> Array:
-    """(size, P) joint draws, +inf where a drawn constraint is violated."""
-    draws = _draws(gp, points, size, rng)
+    draws = _draws(gp, points, rows, size, rng)
     for constraint in constraints:
-        draws = np.where(_draws(constraint, points, size, rng) > 0.0, np.inf, draws)
-    return draws
+        draws = np.where(_draws(constraint, points, rows, size, rng) > 0.0, np.inf, draws)
+    return Minima(draws.min(axis=1), "joint")
 
 
-def _draws(gp: GP, points: Array, size: int, rng: np.random.Generator) -> Array:
-    mean, cov = gp.predict_joint(points)
+def _draws(gp: GP, points: Array, rows: Rows | slice, size: int, rng: np.random.Generator) -> Array:
+    mean, cov = gp.predict_joint(points, rows)
     cov[np.diag_indices_from(cov)] += 1e-8 * gp.hyper.variance
-    return mean + rng.standard_normal((size, len(points))) @ cholesky(cov).T
+    return mean + rng.standard_normal((size, len(mean))) @ cholesky(cov).T
 
 
 def _independent(mean: Array, std: Array, eta: float, xi: Array, law: str, why: str) -> Minima:

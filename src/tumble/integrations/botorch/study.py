@@ -127,19 +127,23 @@ class Snapshot:
     def minima(self) -> Array:
         """(S,) samples of f* in model units by the law of the settings, below the incumbent."""
         eta = float(self.objective.mean(self.trials).min())
-        around = self.neighbours(self.settings.grid // 4)
+        points = self.spread(self.settings.raw_samples)
         constraints = self.feasibility.constraints
-        return minimum.sample(self.objective, constraints, around, eta, self.settings, self.rng).samples
+        return minimum.sample(self.objective, constraints, points, eta, self.settings, self.rng).samples
+
+    def spread(self, count: int) -> Array:
+        """(P, D) points all over the cube and around the best trials."""
+        return np.vstack(
+            [low_discrepancy(count, self.objective.X.shape[1], self.rng), self.neighbours(count // 4)]
+        )
 
     def candidates(self, count: int, level: float | None) -> Array:
         """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""
-        points = np.vstack(
-            [low_discrepancy(count, self.objective.X.shape[1], self.rng), self.neighbours(count // 4)]
-        )
+        points = self.spread(count)
         if level is None:
             return points
         points = np.vstack([points, np.clip(self.trials, 0.0, 1.0)])
-        margin, _ = self.feasibility.margin_and_grad(points)
+        margin = self.feasibility.margin(points)
         few = self.settings.restarts
         if (margin > level).sum() < few:
             climbed = climb(self.feasibility.margin_and_grad, points[np.argsort(-margin)[:few]])

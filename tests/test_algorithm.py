@@ -312,7 +312,7 @@ def test_hyperparameters_are_learned_again_when_there_are_three_percent_more_dat
     assert _is_due(300, 2)  # old data that came at once
     assert all(_is_due(n + 10, n) for n in range(40, 150, 10))
     assert _is_due(45, 0)  # never learned
-    assert not _is_due(101, 100)
+    assert not _is_due(102, 101)
 
 
 def test_an_error_of_the_past_is_judged_with_the_noise_that_is_known_now():

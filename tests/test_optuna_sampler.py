@@ -51,7 +51,7 @@ def test_the_maximum_is_found_where_the_study_maximises() -> None:
     study = optuna.create_study(sampler=sampler(), direction="maximize")
     study.optimize(lambda t: 5 - bowl(t), n_trials=15)
     assert study.best_value > 4.99
-    note = study.trials[-1].system_attrs[meaning.DECISION]
+    note = study.best_trial.system_attrs[meaning.DECISION]
     assert note["mean"] == pytest.approx(5, abs=0.2)
     assert f"{note['mean']:.4g}" in note["why"]
     found = ours(study).recommend(study)

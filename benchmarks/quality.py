@@ -1,7 +1,8 @@
 """Regret under a budget beside BoTorch, SCBO and Optuna: python -m benchmarks.quality [--seeds N] [--jobs N]
 
 Same problems, seeds and initial points for all; every method but XsF is stopped when its budget is spent, and
-XsF is run both ways ("safe" goes on, "stop" is the hard cap). Each run is a JSON line under ``--out``; a
+XsF is run both ways ("safe" goes on, "stop" is the hard cap). Safe-set expansion is left out where no initial
+point is safe. Each run is a JSON line under ``--out``; a
 killed command goes on where it stopped.
 """
 
@@ -26,6 +27,8 @@ from experiments.records import Line, Spec  # noqa: E402
 from experiments.statistics import Cell  # noqa: E402
 from experiments.store import Store  # noqa: E402
 from tumble import problems  # noqa: E402
+from tumble.core.feasibility import violated  # noqa: E402
+from tumble.problems import Problem  # noqa: E402
 
 from .peers import SETTINGS  # noqa: E402
 from .tables import table, verdict  # noqa: E402
@@ -48,6 +51,8 @@ def specs_of(families: Sequence[str], chosen: Sequence[str], seeds: range) -> li
             name = f"{family}:{seed}" if family == "in-model" else family
             problem = problems.get(name)
             for method, _, rule in (m.partition("/") for m in chosen):
+                if method == "safe-set" and not _starts_safely(problem):
+                    continue
                 specs.append(
                     Spec(
                         problem=name,
@@ -61,6 +66,11 @@ def specs_of(families: Sequence[str], chosen: Sequence[str], seeds: range) -> li
                     )
                 )
     return specs
+
+
+def _starts_safely(problem: Problem) -> bool:
+    """Whether an initial point is safe: safe-set expansion cannot begin without one."""
+    return any(not violated(problem.evaluate(x).constraints) for x in problem.initial)
 
 
 def report(lines: Sequence[Line], families: Sequence[str], chosen: Sequence[str]) -> list[str]:

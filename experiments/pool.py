@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import os
 import sys
+import threading
 import time
 import traceback
 from collections import defaultdict
@@ -113,8 +115,20 @@ def _executor(jobs: int, address: str) -> Iterator[Executor]:
         return
     machine.one_thread_each()
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent) as pool:
         yield pool
+
+
+def _end_with_parent() -> None:
+    """In a worker: nobody would take the line of its run once the parent was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _prepare(todo: Sequence[Spec]) -> None:

@@ -165,6 +165,14 @@ def test_quality_ranks_by_mean_regret_and_watches_the_hard_cap():
     assert worst[-2].startswith("MISSED")
 
 
+def test_quality_leaves_safe_set_expansion_out_where_no_start_is_safe():
+    methods = {
+        family: {spec.method for spec in quality.specs_of([family], ["eic", "safe-set"], range(1))}
+        for family in ("gardner-sine", "gramacy")
+    }
+    assert methods == {"gardner-sine": {"eic"}, "gramacy": {"eic", "safe-set"}}
+
+
 def test_quality_from_the_command_line_prints_the_peers_settings(tmp_path: Path, monkeypatch, capsys):
     def run_all(specs, store, **kwargs):
         for spec in specs:

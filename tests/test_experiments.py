@@ -230,6 +230,48 @@ def test_durations_are_words():
     assert [pool.duration(s) for s in (40, 720, 11_100)] == ["40 s", "12 min", "3 h 05 min"]
 
 
+ASLEEP = """
+import os, sys, time
+from experiments import pool
+def sleep(where):
+    open(os.path.join(where, str(os.getpid())), "w").close()
+    time.sleep(300)
+if __name__ == "__main__":
+    with pool._executor(2, "") as workers:
+        list(workers.map(sleep, sys.argv[1:3]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
+def test_workers_end_when_their_command_is_killed(tmp_path):
+    script = tmp_path / "asleep.py"
+    script.write_text(ASLEEP)
+    folder = tmp_path / "workers"
+    folder.mkdir()
+    command = [sys.executable, str(script), str(folder), str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": f"{ROOT}"})
+    _until(lambda: len(list(folder.iterdir())) == 2)
+    workers = [int(path.name) for path in folder.iterdir()]
+    process.kill()
+    process.wait()
+    _until(lambda: not any(map(_runs, workers)))
+
+
+def _until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _runs(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 def test_a_killed_command_goes_on_where_it_stopped(tmp_path):
     command = [sys.executable, "-m", "experiments", "table1", "--seeds", "3", "--trials", "2", "--methods",
                "ei", "--blocks", "default", "--jobs", "1", "--out", str(tmp_path)]  # fmt: skip

@@ -72,7 +72,7 @@ def test_the_optimistic_bound_is_that_of_a_refit():
     x, others = np.array([[0.3, 0.6]]), np.random.default_rng(0).random((5, 2))
     m, v = gp.predict(x)
     mean, var = refitted(gp, y, x, m[0] - 2.0 * np.sqrt(v[0])).predict(others)
-    close(Frontier.of(gp, others).optimistic_upper(x, 2.0)[0], mean + 2.0 * np.sqrt(var), 1e-6)
+    close(Frontier.of(gp, others, 0.0).optimistic_upper(x, 2.0)[0], mean + 2.0 * np.sqrt(var), 1e-6)
 
 
 def test_the_gradient_is_that_of_the_widest_interval():

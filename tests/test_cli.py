@@ -293,8 +293,10 @@ def test_a_recommendation_worse_than_the_best_trial_says_why(cli: Cli, tmp_path:
 
 def test_a_measurement_that_is_partly_noise_is_called_so(tmp_path: Path) -> None:
     config = load(write_study(tmp_path))
-    found, choice = Found(3, {}, 1.0, {}), Recommended({}, 1.2, 0.1, 0.995, True)
+    found, choice = Found(3, {"x": 0.2}, 1.0, {}), Recommended({"x": 0.3}, 1.2, 0.1, 0.995, True)
     assert show.is_better(found, choice, config)
+    assert not show.is_better(found, replace(choice, x={"x": 0.2}), config)  # that trial's own setting
+    assert not show.is_better(found, replace(choice, std=0.3), config)  # no difference to speak of
     assert not show.is_better(replace(found, value=1.3), choice, config)
     said = show.because(found, Belief(1.25, 0.05, 0.995, 0.99), config)
     assert (

@@ -250,9 +250,14 @@ def test_one_dimensional_effects_as_products_equal_their_own_exponentials(scale)
 def test_a_posterior_is_worked_out_once_for_an_array_and_anew_for_another():
     gp, _ = problem("matern52", 2, 6)
     x = queries(2)
+    before = gp.predict(x)[0].copy()
+    x += 0.1
+    assert (gp.predict(x)[0] != before).all()  # an array that may change is asked about anew
+    x.flags.writeable = False
     assert gp.at(x) is gp.at(x)
     moved = x + 0.1
     np.testing.assert_array_equal(gp.predict(moved)[0], problem("matern52", 2, 6)[0].predict(moved)[0])
+    gp.at(x)
     mean, cov = gp.predict_joint(x, np.array([2, 0]))
     whole_mean, whole = gp.predict_joint(x)
     close(mean, whole_mean[[2, 0]], 1e-12)

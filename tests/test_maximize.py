@@ -52,6 +52,15 @@ def test_known_scales_spare_evaluations_and_leave_the_tops_where_they_are():
     assert found.values[0] >= plain.values[0] - 1e-6
 
 
+def test_a_point_that_does_not_move_is_returned_bit_for_bit_and_a_corner_exactly():
+    starts = np.random.default_rng(0).random((50, 3))
+    scales = np.array([0.3, 0.7, 0.11])
+    still = maximize(lambda x: (np.zeros(len(x)), np.zeros_like(x)), starts, scales=scales)
+    np.testing.assert_array_equal(still.points, starts)
+    up = maximize(lambda x: (x.sum(axis=1), np.ones_like(x)), starts, scales=scales)
+    assert (up.points[0] == 1.0).all()
+
+
 @pytest.mark.parametrize("dim", [1, 2, 6, 10])
 def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
     rng = np.random.default_rng(dim)

@@ -164,6 +164,9 @@ def test_a_command_that_is_not_there_is_unusable(tmp_path: Path) -> None:
         (PYTHON, "-c", "import rig; rig.run()", "{x}", "{word}"),
         (PYTHON, "-m", "rig", "{x}", "{word}", "out.py"),
         (PYTHON, "{word}.py", "{x}"),
+        (PYTHON, "models/{word}.py", "{x}"),
+        ("sh", "-c", "train.sh", "{x}", "{word}"),
+        (PYTHON, "-m", "rig.m", "{x}", "{word}"),
         ("echo", "no.py", "{x}", "{word}"),
     ],
 )

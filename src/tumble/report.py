@@ -153,17 +153,19 @@ def coordinates_figure(data: plots.Coordinates, label: str) -> go.Figure:
 
 
 def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:
-    """The values, and above them a place for the trials that have none."""
+    """The values, and above them a place for the trials that have none, if there are any."""
     known = [v for v in values if v is not None] or [0.0]
     low, high = min(known), max(known)
+    ticks = {f"{tick:.4g}": tick for tick in np.unique(np.linspace(low, high, 5)).tolist()}
     nowhere = high + 0.15 * ((high - low) or 1.0)
-    ticks = np.unique(np.linspace(low, high, 5)).tolist()
+    if None in values:
+        ticks["none"] = nowhere
     return {
         "label": label,
         "values": [nowhere if v is None else v for v in values],
-        "range": [low, nowhere],
-        "tickvals": [*ticks, nowhere],
-        "ticktext": [*(f"{tick:.4g}" for tick in ticks), "none"],
+        "range": [low, max(ticks.values()) if high > low or None in values else nowhere],
+        "tickvals": list(ticks.values()),
+        "ticktext": list(ticks),
     }
 
 

@@ -79,7 +79,8 @@ class SafeSet:
 
     @cached_property
     def _frontiers(self) -> list["Frontier"]:
-        return [Frontier.of(gp, self.outside) for gp in self.feasibility.constraints]
+        feasibility = self.feasibility
+        return [Frontier.of(gp, self.outside, feasibility.noise(gp)) for gp in feasibility.constraints]
 
     @cached_property
     def _survivable(self) -> Mask:
@@ -90,7 +91,7 @@ class SafeSet:
 
 
 def in_safe_set(feasibility: Feasibility, x: Array) -> Mask:
-    """(M,) whether every upper bound of g at x is at most 0: μ + βσ <= 0, or -μ/σ >= β."""
+    """(M,) whether every upper bound at x is at most 0: μ + βσ <= 0, or -μ/σ >= β, with σ as φ has it."""
     return np.asarray((feasibility.scores(x) >= BETA).all(axis=1))
 
 
@@ -103,14 +104,13 @@ class Frontier:
     mean: Array  # (C,)
     var: Array  # (C,)
     half: Array  # (N, C) chol^-1 k(X, points)
+    noise: float  # variance of a measurement, where φ is about that
 
     @staticmethod
-    def of(gp: GP, points: Array) -> "Frontier":
+    def of(gp: GP, points: Array, noise: float) -> "Frontier":
         """`points` as the process sees them."""
-        mean, var = gp.predict(points)
-        return Frontier(
-            gp, points, mean, var, solve_triangular(gp.chol, gp.covariance(gp.X, points), lower=True)
-        )
+        at = gp.at(points)
+        return Frontier(gp, points, at.mean, at.var, at.half, noise)
 
     def optimistic_upper(self, x: Array, beta: float) -> Array:
         """(M, C) upper bounds μ + βσ once the lower bound at each x (M, D) was observed."""
@@ -119,7 +119,8 @@ class Frontier:
         var = np.maximum(self.gp.hyper.variance - np.einsum("nm,nm->m", half, half), self.gp.floor)
         observed = (var + self.gp.hyper.noise**2)[:, None]
         mean = self.mean - cov * (beta * np.sqrt(var))[:, None] / observed
-        return np.asarray(mean + beta * np.sqrt(np.maximum(self.var - cov**2 / observed, self.gp.floor)))
+        left = np.maximum(self.var - cov**2 / observed, self.gp.floor)
+        return np.asarray(mean + beta * np.sqrt(left + self.noise))
 
 
 def safe_set(context: Context) -> SafeSet:

@@ -104,8 +104,9 @@ def recommended(found: Recommended | None, config: StudyConfig) -> str:
 
 
 def is_better(found: Found, choice: Recommended, config: StudyConfig) -> bool:
-    """Whether the best safe trial is better than the value that the recommendation is expected to have."""
-    return found.value > choice.mean if config.maximize else found.value < choice.mean
+    """Whether the best safe trial is another setting and better than what the recommended one should give."""
+    gain = found.value - choice.mean if config.maximize else choice.mean - found.value
+    return gain > choice.std and choice.x != found.parameters
 
 
 def because(found: Found, belief: Belief, config: StudyConfig) -> str:

@@ -101,9 +101,10 @@ class Context:
     def candidates(self) -> Array:
         """(P, D) points all over the cube and around the best trials, the same for the whole suggestion."""
         count = self.settings.raw_samples
-        return np.vstack(
-            [low_discrepancy(count, self.history.X.shape[1], self.rng), self.neighbours(count // 4)]
-        )
+        spread = low_discrepancy(count, self.history.X.shape[1], self.rng)
+        points = np.vstack([spread, self.neighbours(count // 4)])
+        points.flags.writeable = False  # so that each process answers once
+        return points
 
 
 Build = Callable[[Context], Acquisition]
@@ -336,7 +337,7 @@ class _Search:
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
     def risky(self) -> Array:
-        """argmax α(x) φ(x) (15), with φ as the processes have it: a failure is affordable here."""
+        """argmax α(x) φ(x) (15), with a φ that is not widened: a failure is affordable here."""
         feasibility, power = replace(self.context.models.feasibility, widening=()), self.wariness
 
         def product(x: Array) -> tuple[Array, Array]:

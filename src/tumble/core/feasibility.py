@@ -30,7 +30,7 @@ class Feasibility:
     measured: bool = False
 
     def scores(self, x: Array) -> Array:
-        """(M, G [+ 1]) z-scores -μ_j/σ_j; Pr(g_j <= 0) = Φ(score). The last column is that of crashes."""
+        """(M, G [+ 1]) z-scores, -μ_j over the widened σ_j; P(safe) is Φ(score). Crashes come last."""
         columns = []
         for gp, noise, width in self._parts():
             mean, var = gp.predict(x)

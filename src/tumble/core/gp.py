@@ -30,7 +30,7 @@ from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Rows = NDArray[np.intp]
+Indices = NDArray[np.intp]
 Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest order wanted, k(0) -> h0, h1, h2
 
 SQRT5 = np.sqrt(5.0)
@@ -39,12 +39,12 @@ FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose dig
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
-def _squared_exponential(r2: Array, order: int, variance: float | Array = 1.0) -> list[Array]:
+def _squared_exponential(r2: Array, order: int, variance: float | Array) -> list[Array]:
     h = variance * np.exp(-0.5 * r2)
     return [h, -h, h][: order + 1]
 
 
-def _matern52(r2: Array, order: int, variance: float | Array = 1.0) -> list[Array]:
+def _matern52(r2: Array, order: int, variance: float | Array) -> list[Array]:
     rising = np.sqrt(5.0 * r2)
     e = np.exp(-rising)
     e *= variance
@@ -72,7 +72,7 @@ def _matern52_effects(A: Array, B: Array) -> Array:
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
     if max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)) > FAR:
         return np.asarray(
-            sum(_matern52((p[:, None] - q) ** 2 / 5.0, 0)[0] for p, q in zip(a, b, strict=True))
+            sum(_matern52((p[:, None] - q) ** 2 / 5.0, 0, 1.0)[0] for p, q in zip(a, b, strict=True))
         )
     total = np.zeros((len(A), len(B)))
     falling, rising = np.empty_like(total), np.empty_like(total)
@@ -207,24 +207,27 @@ class GP:
         noise = self.hyper.noise**2 + JITTER * self.hyper.variance
         return np.asarray(self.prior_mean + self.chol @ (self.weights @ self.chol) - noise * self.weights)
 
-    def at(self, x: Array) -> "Marginals":
-        """The posterior at each of x (M, D), kept for the next question about the same array."""
+    def at(self, x: Array) -> Marginals:
+        """The posterior at each of x (M, D); kept for the next question about it where x may not change."""
         known: Marginals | None = self.__dict__.get("_latest")
-        if known is None or known.x is not x:
-            k = self.covariance(x, self.X)
-            half = _solve(self.chol, k.T)
-            var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-            known = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
-            known.mean.flags.writeable = known.var.flags.writeable = False
-            self.__dict__["_latest"] = known
-        return known
+        if known is not None and known.x is x:
+            return known
+        k = self.covariance(x, self.X)
+        half = _solve(self.chol, k.T)
+        var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
+        found = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
+        if not x.flags.writeable:
+            for part in (found.mean, found.var, found.half):
+                part.flags.writeable = False
+            self.__dict__["_latest"] = found
+        return found
 
     def predict(self, x: Array) -> tuple[Array, Array]:
         """Posterior mean (M,) and variance (M,)."""
         at = self.at(x)
         return at.mean, at.var
 
-    def predict_joint(self, x: Array, rows: Rows | slice = slice(None)) -> tuple[Array, Array]:
+    def predict_joint(self, x: Array, rows: Indices | slice = slice(None)) -> tuple[Array, Array]:
         """Posterior mean (M,) and covariance (M, M), or those of some rows of x."""
         at = self.at(x)
         half, x = at.half[:, rows], x[rows]
@@ -286,11 +289,11 @@ class GP:
         if not h.additive:
             r2 = r2[:, D:]
         bends = KERNELS[self.kernel](r2, order, self._variances)
-        k = np.empty_like(r2, shape=(len(x), D + 1, len(self.X)))
+        k = np.empty((len(x), D + 1, len(self.X)))
         np.add.reduce(bends[0], axis=1, out=k[:, 0])
         h1 = bends[1][:, :D] + bends[1][:, D:] if h.additive else bends[1]
         np.multiply(h1, s, out=k[:, 1:])
-        return _Rows(s, scales**-2.0, k, r2, h1, bends[-1])
+        return _Rows(s, scales**-2.0, k, r2, h1, bends[2] if order > 1 else None)
 
     def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array]:
         k, h = rows.k, self.hyper
@@ -337,7 +340,7 @@ class _Rows:
     k: Array  # (M, 1 + D, N) k and ∂_j k
     r2: Array  # (M, D + 1, N) r_j² of each effect and their sum; (M, 1, N) where there is no additive share
     h1: Array  # (M, D, N), or (M, 1, N)
-    h2: Array  # as r2; only where it was asked for
+    h2: Array | None  # as r2, where it was asked for
 
 
 @dataclass(frozen=True)
@@ -350,15 +353,16 @@ class Curvature:
 
     def along(self, mean: Array, cov: Array, var: Array) -> Array:
         """Σ_j mean_j ∂_l ∂_j μ + cov_j ∂_l c_j + var_j ∂_l V_j, (M, D); each factor (M, D)."""
-        rows, solved_grad = self.rows, self.solved[:, 1:]
+        rows, solved_grad, h2 = self.rows, self.solved[:, 1:], self.rows.h2
+        assert h2 is not None
         w = (-2.0 * var)[:, :, None] * solved_grad  # what each ∂_l ∂_j k_n is multiplied by
         w += mean[:, :, None] * self.weights
         w -= cov[:, :, None] * self.solved[:, :1]
         across = np.einsum("mdn,mdn->mn", rows.s, w)
-        across *= rows.h2[:, -1]
+        across *= h2[:, -1]
         bent = rows.h1
         if rows.r2.shape[1] > 1:
-            bent = rows.r2[:, :-1] * rows.h2[:, :-1]
+            bent = rows.r2[:, :-1] * h2[:, :-1]
             bent += rows.h1
         w *= bent
         answer = np.add.reduce(w, axis=2)

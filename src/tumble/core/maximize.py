@@ -38,19 +38,14 @@ def maximize(
     or when backtracking no longer moves it. Values of -inf mark points that are not to be entered.
     """
     M, D = starts.shape
-    unit = np.ones(D) if scales is None else _units(scales)
-    top = 1.0 / unit  # of the cube
-
-    def scaled(x: Array) -> tuple[Array, Array]:
-        value, grad = fun(np.minimum(x * unit, 1.0))
-        return value, grad * unit
-
-    x = np.clip(starts, 0.0, 1.0) / unit
-    value, grad = scaled(x)
+    unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
+    x = np.clip(starts, 0.0, 1.0)
+    value, grad = fun(x)
+    grad = grad * unit
     inverse = np.tile(np.eye(D), (M, 1, 1))
     fresh = np.ones(M, dtype=bool)  # no curvature known yet
     step = np.ones(M)
-    free = _projected(x, grad, top)
+    free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step)
     live = np.isfinite(value) & (np.abs(free).max(axis=1) > gtol)
     ended = []
@@ -65,9 +60,10 @@ def maximize(
             inverse, fresh, step = inverse[live], fresh[live], step[live]
         if len(x) == 0:
             break
-        trial = np.clip(x + step[:, None] * direction, 0.0, top)
-        new_value, new_grad = scaled(trial)
-        moved = trial - x
+        trial = np.clip(x + step[:, None] * direction * unit, 0.0, 1.0)
+        new_value, new_grad = fun(trial)
+        new_grad = new_grad * unit
+        moved = (trial - x) / unit
         gain = np.einsum("md,md->m", grad, moved)
         good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
         live = np.where(good, new_value - value >= ftol, np.abs(moved).max(axis=1) >= 1e-9)
@@ -77,13 +73,13 @@ def maximize(
         _update(inverse, fresh, moved, grad - new_grad, good)
         x, grad = np.where(good[:, None], trial, x), np.where(good[:, None], new_grad, grad)
         value = np.where(good, new_value, value)
-        free = _projected(x, grad, top)
+        free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_step)
         live &= np.abs(free).max(axis=1) > gtol
     ended.append(Maxima(x, value))
     points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
-    return Maxima(np.minimum(points[order] * unit, 1.0), values[order])
+    return Maxima(points[order], values[order])
 
 
 def maximize_above(
@@ -113,14 +109,14 @@ def maximize_above(
 
 
 def _units(scales: Array) -> Array:
-    """`scales` (D,) with a geometric mean of 1, none of them a tenth or ten times the others' mean."""
+    """`scales` (D,) over their geometric mean, and none beyond a tenth or ten times that."""
     logs = np.log(scales)
     return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
 
 
-def _projected(x: Array, grad: Array, top: Array) -> Array:
-    """The gradient without the components that point out of the box [0, top]."""
-    return np.where(np.where(grad < 0.0, x <= 0.0, x >= top), 0.0, grad)
+def _projected(x: Array, grad: Array) -> Array:
+    """The gradient without the components that point out of the cube."""
+    return np.where(np.where(grad < 0.0, x <= 0.0, x >= 1.0), 0.0, grad)
 
 
 def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from .candidates import low_discrepancy
-from .gp import GP, Array, Rows, cholesky
+from .gp import GP, Array, Indices, cholesky
 from .settings import Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
@@ -112,8 +112,8 @@ def gumbel(mean: Array, var: Array, eta: float, size: int, rng: np.random.Genera
     return Minima(location + scale * np.log(-np.log(rng.random(size))), "gumbel")
 
 
-def likeliest(gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, count: int) -> Rows:
-    """Rows of the `count` points (P, D) most likely to lie below `eta` and to be safe."""
+def likeliest(gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, count: int) -> Indices:
+    """Rows of the `count` points (P, D) most likely to lie below `eta` where g <= 0."""
     if len(points) <= count:
         return np.arange(len(points))
     mean, var = gp.predict(points)
@@ -126,7 +126,7 @@ def likeliest(gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, co
 
 def joint(
     gp: GP, points: Array, size: int, rng: np.random.Generator, constraints: tuple[GP, ...] = (),
-    rows: Rows | slice = slice(None),
+    rows: Indices | slice = slice(None),
 ) -> Minima:  # fmt: skip
     """Minima of joint posterior draws over `points` (P, D), or some rows, where the drawn constraints hold.
 
@@ -138,7 +138,7 @@ def joint(
     return Minima(draws.min(axis=1), "joint")
 
 
-def _draws(gp: GP, points: Array, rows: Rows | slice, size: int, rng: np.random.Generator) -> Array:
+def _draws(gp: GP, points: Array, rows: Indices | slice, size: int, rng: np.random.Generator) -> Array:
     mean, cov = gp.predict_joint(points, rows)
     cov[np.diag_indices_from(cov)] += 1e-8 * gp.hyper.variance
     return mean + rng.standard_normal((size, len(mean))) @ cholesky(cov).T

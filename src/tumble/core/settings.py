@@ -34,7 +34,8 @@ class Settings:
     standardize: model outputs in units of their own spread (constraints are scaled, never shifted).
     minima: law of f*: "joint", over the likeliest `grid` of the points looked at, "frechet" or "gumbel", over
     `grid` points all over the cube; n_minima samples.
-    restarts: local searches a suggestion, started from the best of `raw_samples` points.
+    restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
+    the cube and a quarter as many around the best trials.
     safety_first: while no trial was safe, go where safety is most likely rather than by (15).
     temper: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study

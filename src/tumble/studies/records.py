@@ -59,7 +59,7 @@ class Entry:
         if not self.reading.failed:
             return self.reading.reason
         crash = [": ".join(filter(None, ("crash", self.reading.reason)))] if self.reading.crashed else []
-        return "; ".join([*crash, *config.breaches(self.results)])
+        return "; ".join([*crash, *config.breaches(self.results)]) or self.reading.reason
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from tumble.studies.config import PLACEHOLDER, StudyConfig, StudyFileError
 TAIL = 4000  # characters of output that are kept for a message
 LAST = 300  # characters of the last line of the error stream that are part of a reason
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
-SCRIPT = re.compile(r"[^-\s{}]\S*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
+SCRIPT = re.compile(r"[^-\s{}][^\s{}]*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,10 @@ def _unstartable(program: str, folder: Path) -> str:
 
 
 def _without_script(command: tuple[str, ...], folder: Path) -> str:
-    """What is wrong with the script of an interpreter: the first word after it that is no option."""
-    script = next((word for word in command[1:] if not word.startswith("-")), "")
+    """What is wrong with the script of an interpreter: the first word after its options, unless one of those
+    says that code or a module follows (-c, -lc, -m, -e).
+    """
+    script = next((word for word in command[1:] if not re.fullmatch(r"-\w*[^cme]", word)), "")
     if not INTERPRETER.fullmatch(Path(command[0]).name) or not SCRIPT.fullmatch(script):
         return ""
     file = folder / script

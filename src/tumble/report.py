@@ -160,10 +160,11 @@ def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:
     nowhere = high + 0.15 * ((high - low) or 1.0)
     if None in values:
         ticks["none"] = nowhere
+    top = nowhere if None in values or low == high else high
     return {
         "label": label,
         "values": [nowhere if v is None else v for v in values],
-        "range": [low, max(ticks.values()) if high > low or None in values else nowhere],
+        "range": [low, top],
         "tickvals": list(ticks.values()),
         "ticktext": list(ticks),
     }

@@ -16,7 +16,7 @@ from . import minimum
 from .acquisition import Acquisition, ExcursionSearch
 from .budget import BudgetState, is_risky, required, wariness
 from .calibration import widening
-from .candidates import low_discrepancy, surroundings
+from .candidates import everywhere, low_discrepancy, surroundings
 from .crashes import fit_crashes
 from .feasibility import Feasibility
 from .fit import Priors, fit
@@ -92,17 +92,24 @@ class Context:
 
     def neighbours(self, count: int) -> Array:
         """(count, D) points around the best trials."""
+        return surroundings(self.best, self.scales, count, self.rng)
+
+    @property
+    def best(self) -> Array:
+        """(5, D) the best trials, or as many as there are; safe ones where there are any."""
         X = self.history.X
         known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
-        best = np.flatnonzero(known)[np.argsort(self.means[known])[:5]]
-        return surroundings(X[best], np.asarray(self.objective.hyper.lengthscales), count, self.rng)
+        return np.asarray(X[np.flatnonzero(known)[np.argsort(self.means[known])[:5]]])
+
+    @property
+    def scales(self) -> Array:
+        """(D,) lengthscales of the objective."""
+        return np.asarray(self.objective.hyper.lengthscales)
 
     @cached_property
     def candidates(self) -> Array:
         """(P, D) points all over the cube and around the best trials, the same for the whole suggestion."""
-        count = self.settings.raw_samples
-        spread = low_discrepancy(count, self.history.X.shape[1], self.rng)
-        points = np.vstack([spread, self.neighbours(count // 4)])
+        points = everywhere(self.settings.raw_samples, self.best, self.scales, self.rng)
         points.flags.writeable = False  # so that each process answers once
         return points
 
@@ -368,7 +375,7 @@ class _Search:
         starts = self._starts(points, self.acquisition.screen(points))
         best = maximize_above(
             self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts,
-            scales=self._scales, ftol=self.ftol,
+            scales=self.context.scales, ftol=self.ftol,
         )  # fmt: skip
 
         def worth(x: Array) -> Array:
@@ -401,12 +408,8 @@ class _Search:
             warm=models.warm(),
         )  # fmt: skip
 
-    @property
-    def _scales(self) -> Array:
-        return np.asarray(self.context.objective.hyper.lengthscales)
-
     def _climb(self, fun: ValueAndGrad, starts: Array) -> Maxima:
-        return maximize(fun, starts, scales=self._scales, ftol=self.ftol)
+        return maximize(fun, starts, scales=self.context.scales, ftol=self.ftol)
 
     def _around_safe(self) -> Array:
         """Trials that were safe, and their surroundings on the scale of the constraints."""
@@ -415,7 +418,7 @@ class _Search:
         if len(X) == 0:
             return history.X[:0]
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
-        reach = np.min(scales, axis=0) if scales else self._scales
+        reach = np.min(scales, axis=0) if scales else self.context.scales
         return np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
 
     def _starts(self, points: Array, screened: Array) -> Array:

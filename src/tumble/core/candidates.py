@@ -20,3 +20,10 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
     reach = np.exp(rng.uniform(np.log(0.01), 0.0, (count, 1)))
     shape = (count, centres.shape[1])
     return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
+
+
+def everywhere(count: int, best: Array, scales: Array, rng: np.random.Generator) -> Array:
+    """(count + count // 4, D) points all over the cube, and a quarter as many around the `best` (C, D)."""
+    return np.vstack(
+        [low_discrepancy(count, best.shape[1], rng), surroundings(best, scales, count // 4, rng)]
+    )

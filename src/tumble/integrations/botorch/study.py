@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...core import minimum
-from ...core.candidates import low_discrepancy, surroundings
+from ...core.candidates import everywhere
 from ...core.feasibility import Feasibility
 from ...core.gp import GP, Array
 from ...core.maximize import maximize as climb
@@ -118,12 +118,6 @@ class Snapshot:
         X = self.objective.X[: len(self.safe)]
         return X[self.safe] if self.safe.any() else X
 
-    def neighbours(self, count: int) -> Array:
-        """(count, D) points around the best trials."""
-        best = np.argsort(self.objective.mean(self.trials))[:5]
-        scales = np.asarray(self.objective.hyper.lengthscales)
-        return surroundings(self.trials[best], scales, count, self.rng)
-
     def minima(self) -> Array:
         """(S,) samples of f* in model units by the law of the settings, below the incumbent."""
         eta = float(self.objective.mean(self.trials).min())
@@ -133,9 +127,9 @@ class Snapshot:
 
     def spread(self, count: int) -> Array:
         """(P, D) points all over the cube and around the best trials."""
-        return np.vstack(
-            [low_discrepancy(count, self.objective.X.shape[1], self.rng), self.neighbours(count // 4)]
-        )
+        best = np.argsort(self.objective.mean(self.trials))[:5]
+        scales = np.asarray(self.objective.hyper.lengthscales)
+        return everywhere(count, self.trials[best], scales, self.rng)
 
     def candidates(self, count: int, level: float | None) -> Array:
         """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""

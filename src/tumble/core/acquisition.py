@@ -48,11 +48,7 @@ class ExcursionSearch:
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log α_X and its gradient."""
         slopes, curvature = self.gp.slopes_and_curvature(x)
-        log_alpha, grad = log_mean_intensity_and_gradient(slopes, curvature, *self.levels)  # (10)
-        if self.band:
-            log_alpha = log_alpha + 0.5 * np.log(slopes.var)
-            grad = grad + slopes.cov_f_grad / slopes.var[:, None]
-        return log_alpha, grad
+        return log_mean_intensity_and_gradient(slopes, curvature, *self.levels, band=self.band)  # (10)
 
     @cached_property
     def levels(self) -> tuple[Array, Array]:

@@ -57,10 +57,11 @@ def log_intensity(at: Slopes, u: Array) -> Array:
 
 
 def log_mean_intensity_and_gradient(
-    at: Slopes, bend: Curvature, u: Array, weights: Array
+    at: Slopes, bend: Curvature, u: Array, weights: Array, *, band: bool = False
 ) -> tuple[Array, Array]:
     """Logarithm (M,) of the mean of (8) over levels u (U,) with `weights` (U,), and its gradient by x (M, D).
 
+    band: of σ times that mean.
     The mean is taken inside: ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u with p_u the share of level u, and all
     that depends on u is summed before it meets the (D, D) derivatives of the process.
     """
@@ -76,10 +77,11 @@ def log_mean_intensity_and_gradient(
     norm = np.maximum(gamma @ std[:, :, None], TINY)[:, :, 0]  # (M, U) Σ_j E|s_j|
     value = np.log(weights * norm)
     value -= 0.5 * var * z * z
-    top = value.max(axis=1, keepdims=True)
-    share = np.exp(value - top)
+    top = np.maximum.reduce(value, axis=1, keepdims=True)
+    value -= top
+    share = np.exp(value, out=value)
     total = np.add.reduce(share, axis=1, keepdims=True)
-    log_mean = (top + np.log(total) - 0.5 * np.log(var))[:, 0] - LOG_SQRT_2PI
+    log_mean = (top + np.log(total))[:, 0] - LOG_SQRT_2PI
     share /= total
 
     pull = np.empty((len(z), 2, z.shape[1]))
@@ -90,12 +92,14 @@ def log_mean_intensity_and_gradient(
     bells = (pull[:, :1] @ bell)[:, 0] / (2.0 * std)
     # ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴, with ∂_l σ² = 2 c_l
     ratio = c / var
+    bells_c = bells * ratio
     # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, with ∂_l z = -(∂_l μ + 2 z c_l) / σ²
-    grad = bend.along(signs, signs_z - 2.0 * bells * ratio, bells)
-    first = share * z
-    along_mean = np.add.reduce(first, axis=1) - np.add.reduce(signs * ratio, axis=1)
-    along_c = np.add.reduce(first * z, axis=1) - 1.0 / at.var
-    along_c += 2.0 * np.add.reduce((bells * c / var - signs_z) * ratio, axis=1)
+    grad = bend.along(signs, signs_z - 2.0 * bells_c, bells)
+    along_mean = np.vecdot(share, z) - np.vecdot(signs, ratio)
+    along_c = np.vecdot(share * z, z) + 2.0 * np.vecdot(bells_c - signs_z, ratio)
+    if not band:
+        log_mean -= 0.5 * np.log(at.var)
+        along_c -= 1.0 / at.var
     grad += along_mean[:, None] * at.grad_mean
     grad += along_c[:, None] * c
     return log_mean, grad

@@ -7,7 +7,7 @@ its logarithm for `LogNormal`, whose mode is then its median. The fit moves loga
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymv, dsyr
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
 from scipy.special import expit, logit
@@ -182,21 +182,24 @@ class _Likelihood:
     def __init__(self, kernel: str, X: Array, y: Array, priors: Priors) -> None:
         self.radial, self.y, self.priors = KERNELS[kernel], y, priors
         n, self.dim = X.shape
-        self.pairs = np.tril_indices(n, -1)
-        between = X[self.pairs[0]] - X[self.pairs[1]]
-        self.squares = np.ascontiguousarray(np.square(between).T)  # (D, n (n - 1) / 2)
-        self.lower = self.pairs[0] + n * self.pairs[1]  # where the pairs lie in a matrix stored by columns
+        first, second = np.tril_indices(n, -1)
+        self.squares = np.ascontiguousarray(np.square(X[first] - X[second]).T)  # (D, n (n - 1) / 2)
+        self.lower = first + n * second  # where the pairs lie in a matrix stored by columns
+        if priors.additive is not None:
+            self.effects = _Effects(kernel, self.squares)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         dim, additive = self.dim, self.priors.additive is not None
         inverse = np.exp(-2.0 * theta[:dim])
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
-        h0, h1 = self.radial(inverse @ self.squares, 1, 1.0)
-        scaled = zip(inverse, self.squares, strict=True)
-        effects = [self.radial(scale * square, 1, 1.0) for scale, square in scaled] if additive else []
-        excess = np.asarray(sum(a0 for a0, _ in effects)) / dim - h0  # of single effects over the joint one
-        off = variance * (h0 + share * excess)
+        off, h1 = self.radial(inverse @ self.squares, 1, 1.0)
+        if additive:
+            excess, bent = self.effects(inverse)
+            excess /= dim
+            excess -= off  # of single effects over the joint one
+            off += share * excess
+        off *= variance
         n = len(self.y)
         K = np.zeros(n * n)
         K[self.lower] = off
@@ -213,20 +216,51 @@ class _Likelihood:
             mean = weights.sum() / (ones.sum() + self.priors.mean**-2.0)
             misfit -= 0.5 * mean * weights.sum()
             weights -= mean * ones
-        pull = weights[self.pairs[0]] * weights[self.pairs[1]]
-        pull -= inv.ravel(order="K")[self.lower]  # 2 d log p / dK, off diagonal
-        trace = 0.5 * (weights @ weights - np.trace(inv))
+        pull = dsyr(-1.0, weights, lower=1, a=inv, overwrite_a=1)  # -2 d log p / dK
+        trace = 0.5 * np.trace(pull)
+        pull = pull.ravel(order="K")[self.lower]
+        h1 *= pull
+        along = inverse * (self.squares @ h1)
         grad = np.empty_like(theta)
-        along = (1.0 - share) * (self.squares @ (pull * h1))
         if additive:
-            bent = [a1 @ (square * pull) for (_, a1), square in zip(effects, self.squares, strict=True)]
-            along += (share / dim) * np.array(bent)
+            along *= 1.0 - share
+            along -= (share / dim) * (bent @ pull)
             grad[-1] = variance * share * (1.0 - share) * (pull @ excess)
-        grad[:dim] = -variance * inverse * along
+        grad[:dim] = -variance * along
         grad[dim] = pull @ off + variance * (1.0 + JITTER) * trace
         grad[dim + 1] = noise * trace
         log_prior, d_prior = self.priors.log_density(theta)
-        return float(misfit + log_det - log_prior), -grad - d_prior
+        return float(misfit + log_det - log_prior), grad - d_prior
+
+
+class _Effects:
+    """Σ_j h0(r_j²) (P,) and each -r_j² h1(r_j²) (D, P), of P pairs with `squares` (D, P) for lengthscales of 1.
+
+    The answers are overwritten by the next ones: new arrays of this size cost more than what is put into them.
+    """
+
+    def __init__(self, kernel: str, squares: Array) -> None:
+        self.rough, self.squares, self.roots = kernel == "matern52", squares, np.sqrt(squares)
+        self.h0, self.bent, self.work = (np.empty_like(squares) for _ in range(3))
+
+    def __call__(self, inverse: Array) -> tuple[Array, Array]:
+        """For lengthscales^-2 (D,)."""
+        h0, bent, r2 = self.h0, self.bent, self.work
+        if self.rough:
+            np.multiply(self.roots, -np.sqrt(5.0 * inverse)[:, None], out=bent)
+            np.exp(bent, out=h0)
+            np.subtract(1.0, bent, out=bent)
+            bent *= h0
+            np.multiply(self.squares, (5.0 / 3.0) * inverse[:, None], out=r2)
+            h0 *= r2
+            h0 += bent
+            bent *= r2
+        else:
+            np.multiply(self.squares, inverse[:, None], out=bent)
+            np.multiply(bent, -0.5, out=h0)
+            np.exp(h0, out=h0)
+            bent *= h0
+        return np.add.reduce(h0, axis=0), bent
 
 
 def negative_log_posterior(

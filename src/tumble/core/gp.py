@@ -35,6 +35,7 @@ Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest orde
 
 SQRT5 = np.sqrt(5.0)
 BLOCK = 16000  # covariances worked out at once: what the caches hold
+FEW = 8  # points for which products of exponentials do not pay
 FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
@@ -45,8 +46,10 @@ def _squared_exponential(r2: Array, order: int, variance: float | Array) -> list
 
 
 def _matern52(r2: Array, order: int, variance: float | Array) -> list[Array]:
-    rising = np.sqrt(5.0 * r2)
-    e = np.exp(-rising)
+    rising = 5.0 * r2
+    np.sqrt(rising, out=rising)
+    e = np.negative(rising)
+    np.exp(e, out=e)
     e *= variance
     rising += 1.0
     rising *= e
@@ -212,7 +215,7 @@ class GP:
         known: Marginals | None = self.__dict__.get("_latest")
         if known is not None and known.x is x:
             return known
-        k = self.covariance(x, self.X)
+        k = self.covariance(x, self.X) if len(x) > FEW else self._rows(x).k[:, 0]
         half = _solve(self.chol, k.T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
         found = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
@@ -280,12 +283,12 @@ class GP:
 
     def _rows(self, x: Array, order: int = 1) -> "_Rows":
         h, D = self.hyper, x.shape[1]
-        scales = np.asarray(h.lengthscales)
-        s = (x / scales)[:, :, None] - self._scaled
+        per = self._per_length
+        s = (x * per)[:, :, None] - self._scaled
         r2 = np.empty((len(x), D + 1, len(self.X)))
         np.multiply(s, s, out=r2[:, :D])
         np.add.reduce(r2[:, :D], axis=1, out=r2[:, D])
-        s /= scales[:, None]
+        s *= per[:, None]
         if not h.additive:
             r2 = r2[:, D:]
         bends = KERNELS[self.kernel](r2, order, self._variances)
@@ -293,13 +296,13 @@ class GP:
         np.add.reduce(bends[0], axis=1, out=k[:, 0])
         h1 = bends[1][:, :D] + bends[1][:, D:] if h.additive else bends[1]
         np.multiply(h1, s, out=k[:, 1:])
-        return _Rows(s, scales**-2.0, k, r2, h1, bends[2] if order > 1 else None)
+        return _Rows(s, per * per, k, r2, h1, bends[2] if order > 1 else None)
 
     def _slopes(self, rows: "_Rows") -> tuple[Slopes, Array]:
         k, h = rows.k, self.hyper
         M, both, N = k.shape
         half = _solve(self.chol, k.reshape(M * both, N).T)
-        squares = np.einsum("nq,nq->q", half, half).reshape(M, both)
+        squares = np.vecdot(half.T, half.T).reshape(M, both)
         solved = _solve(self.chol, half, transposed=True, overwrite=True).T.reshape(M, both, N)
         means = k @ self.weights
         slopes = Slopes(
@@ -312,9 +315,14 @@ class GP:
         return slopes, solved
 
     @cached_property
+    def _per_length(self) -> Array:
+        """(D,) one over the lengthscales."""
+        return np.asarray(1.0 / np.asarray(self.hyper.lengthscales))
+
+    @cached_property
     def _scaled(self) -> Array:
         """(D, N) the data in units of the lengthscales."""
-        return np.ascontiguousarray((self.X / np.asarray(self.hyper.lengthscales)).T)
+        return np.ascontiguousarray((self.X * self._per_length).T)
 
     @cached_property
     def _variances(self) -> Array:

@@ -47,35 +47,40 @@ def maximize(
     step = np.ones(M)
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step)
-    live = np.isfinite(value) & (np.abs(free).max(axis=1) > gtol)
+    live = np.isfinite(value) & (_largest(free) > gtol)
     ended = []
     for evaluation in range(max_evaluations):
         if evaluation in THIN:
-            hope = value + 0.5 * np.einsum("md,md->m", free, direction)  # a quadratic's top
+            hope = value + 0.5 * np.vecdot(free, direction)  # a quadratic's top
             hope[~live] = -np.inf
             live[np.argsort(-hope, kind="stable")[(np.count_nonzero(live) + 1) // 2 :]] = False
-        if not live.all():
+        if np.count_nonzero(live) < len(live):
             ended.append(Maxima(x[~live], value[~live]))
             x, value, grad, free, direction = x[live], value[live], grad[live], free[live], direction[live]
             inverse, fresh, step = inverse[live], fresh[live], step[live]
         if len(x) == 0:
             break
-        trial = np.clip(x + step[:, None] * direction * unit, 0.0, 1.0)
+        trial = step[:, None] * direction * unit
+        trial += x
+        np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
         new_value, new_grad = fun(trial)
         new_grad = new_grad * unit
         moved = (trial - x) / unit
-        gain = np.einsum("md,md->m", grad, moved)
+        gain = np.vecdot(grad, moved)
         good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
-        live = np.where(good, new_value - value >= ftol, np.abs(moved).max(axis=1) >= 1e-9)
+        live = np.where(good, new_value - value >= ftol, _largest(moved) >= 1e-9)
         step = np.where(good, 1.0, 0.3 * step)
-        if not good.any():
+        if not np.count_nonzero(good):
             continue
         _update(inverse, fresh, moved, grad - new_grad, good)
-        x, grad = np.where(good[:, None], trial, x), np.where(good[:, None], new_grad, grad)
-        value = np.where(good, new_value, value)
+        if np.count_nonzero(good) < len(good):
+            bad = ~good
+            trial[bad], new_grad[bad] = x[bad], grad[bad]
+            new_value = np.where(good, new_value, value)
+        x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_step)
-        live &= np.abs(free).max(axis=1) > gtol
+        live &= _largest(free) > gtol
     ended.append(Maxima(x, value))
     points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
@@ -114,6 +119,11 @@ def _units(scales: Array) -> Array:
     return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
 
 
+def _largest(rows: Array) -> Array:
+    """(M,) the largest component of each row, whatever its sign."""
+    return np.asarray(np.maximum.reduce(np.abs(rows), axis=1))
+
+
 def _projected(x: Array, grad: Array) -> Array:
     """The gradient without the components that point out of the cube."""
     return np.where(np.where(grad < 0.0, x <= 0.0, x >= 1.0), 0.0, grad)
@@ -122,31 +132,31 @@ def _projected(x: Array, grad: Array) -> Array:
 def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
     """Ascent directions (M, D) from projected gradients: quasi-Newton, or steepest where nothing is known."""
     direction = np.where(free == 0.0, 0.0, (inverse @ free[:, :, None])[:, :, 0])
-    limit = 0.5 / np.maximum(np.abs(direction).max(axis=1), 0.5)
-    steepest = fresh | (np.einsum("md,md->m", direction, free) <= 0.0)
-    if steepest.any():
+    limit = 0.5 / np.maximum(_largest(direction), 0.5)
+    steepest = fresh | (np.vecdot(direction, free) <= 0.0)
+    if np.count_nonzero(steepest):
         direction = np.where(steepest[:, None], free, direction)
-        norm = np.sqrt(np.einsum("md,md->m", free, free))
+        norm = np.sqrt(np.vecdot(free, free))
         limit = np.where(steepest, first_step / np.maximum(norm, first_step), limit)
     return np.asarray(direction * limit[:, None])
 
 
 def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
     """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
-    sy = np.einsum("md,md->m", s, y)
-    yy = np.einsum("md,md->m", y, y)
-    rows = np.flatnonzero(good & (sy > 1e-10 * np.sqrt(yy * np.einsum("md,md->m", s, s))))
-    if rows.size == 0:
+    sy, yy = np.vecdot(s, y), np.vecdot(y, y)
+    bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
+    count = np.count_nonzero(bent)
+    if count == 0:
         return
-    s, y, sy, yy = s[rows], y[rows], sy[rows], yy[rows]
-    H = inverse[rows]
-    if fresh.any():
+    rows = slice(None) if count == len(bent) else np.flatnonzero(bent)
+    s, y, sy, yy, H = s[rows], y[rows], sy[rows], yy[rows], inverse[rows]
+    if np.count_nonzero(fresh):
         H *= np.where(fresh[rows], sy / yy, 1.0)[:, None, None]
         fresh[rows] = False
     Hy = (H @ y[:, :, None])[:, :, 0]
     unit = s / sy[:, None]
-    cross = Hy[:, :, None] * unit[:, None, :]
-    H += ((sy + np.einsum("md,md->m", y, Hy))[:, None] * unit)[:, :, None] * unit[:, None, :]
-    H -= cross
-    H -= cross.transpose(0, 2, 1)
+    turn = (0.5 * (sy + np.vecdot(y, Hy)))[:, None] * unit - Hy
+    half = turn[:, :, None] * unit[:, None, :]
+    H += half
+    H += half.transpose(0, 2, 1)
     inverse[rows] = H

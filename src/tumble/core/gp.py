@@ -34,7 +34,7 @@ Indices = NDArray[np.intp]
 Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest order wanted, k(0) -> h0, h1, h2
 
 SQRT5 = np.sqrt(5.0)
-BLOCK = 16000  # covariances worked out at once: what the caches hold
+BLOCK = 20000  # covariances worked out at once: what the caches hold
 FEW = 8  # points for which products of exponentials do not pay
 FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
@@ -63,42 +63,53 @@ def _matern52(r2: Array, order: int, variance: float | Array) -> list[Array]:
     return [h0, rising, e][: order + 1]
 
 
-def _squared_exponential_effects(A: Array, B: Array) -> Array:
-    return np.asarray(sum(np.exp(-0.5 * np.subtract.outer(a, b) ** 2) for a, b in zip(A.T, B.T, strict=True)))
+def _squared_exponential_effects(k: Array, A: Array, B: Array, variance: float) -> None:
+    for a, b in zip(A.T, B.T, strict=True):
+        k += _squared_exponential(np.subtract.outer(a, b) ** 2, 0, variance)[0]
 
 
-def _matern52_effects(A: Array, B: Array) -> Array:
+def _matern52_effects(k: Array, A: Array, B: Array, variance: float) -> None:
     """In one dimension (1 + r + r²/3) exp(-r) with r = a - b is a product of rank three, without a root or an
     exponential of a pair; so is the one with r = b - a, and the smaller of the two is the kernel.
     """
-    centre = 0.5 * (B.max(axis=0, initial=0.0) + B.min(axis=0, initial=0.0))
+    centre = 0.5 * (B.max(axis=0) + B.min(axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
-    if max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)) > FAR:
-        return np.asarray(
-            sum(_matern52((p[:, None] - q) ** 2 / 5.0, 0, 1.0)[0] for p, q in zip(a, b, strict=True))
-        )
-    total = np.zeros((len(A), len(B)))
-    falling, rising = np.empty_like(total), np.empty_like(total)
-    for left, right, other_left, other_right in zip(_left(a), _right(b), _left(-a), _right(-b), strict=True):
+    if max(np.abs(a).max(), np.abs(b).max()) > FAR:
+        for p, q in zip(a, b, strict=True):
+            k += _matern52((p[:, None] - q) ** 2 / 5.0, 0, variance)[0]
+        return
+    falling, rising = np.empty_like(k), np.empty_like(k)
+    for left, other_left, right, other_right in zip(*_left(a, variance), *_right(b), strict=True):
         np.matmul(left, right, out=falling)
         np.matmul(other_left, other_right, out=rising)
-        total += np.minimum(falling, rising, out=falling)
-    return total
+        k += np.minimum(falling, rising, out=falling)
 
 
-def _left(a: Array) -> Array:
-    """(D, P, 3) what of (1 + r + r²/3) exp(-r), r = a - b, is a function of a."""
-    powers = np.stack([1.0 + a + a * a / 3.0, -1.0 - (2.0 / 3.0) * a, np.full_like(a, 1.0 / 3.0)], axis=2)
-    return np.asarray(powers * np.exp(-a)[:, :, None])
+def _left(a: Array, variance: float) -> Array:
+    """(2, D, P, 3) what of (1 + r + r²/3) exp(-r), r = a - b, is a function of a; and the same for -a."""
+    a = np.stack([a, -a])
+    e = np.exp(-a)
+    e *= variance / 3.0
+    left = np.empty((*a.shape, 3))
+    np.multiply((a + 3.0) * a + 3.0, e, out=left[..., 0])
+    np.multiply(-2.0 * a - 3.0, e, out=left[..., 1])
+    left[..., 2] = e
+    return left
 
 
 def _right(b: Array) -> Array:
-    """(D, 3, Q) and what is one of b."""
-    return np.asarray(np.stack([np.ones_like(b), b, b * b], axis=1) * np.exp(b)[:, None, :])
+    """(2, D, 3, Q) and what is one of b; and the same for -b."""
+    b = np.stack([b, -b])
+    right = np.empty((*b.shape[:2], 3, b.shape[2]))
+    np.exp(b, out=right[:, :, 0])
+    np.multiply(right[:, :, 0], b, out=right[:, :, 1])
+    np.multiply(right[:, :, 1], b, out=right[:, :, 2])
+    return right
 
 
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
-EFFECTS: dict[str, Callable[[Array, Array], Array]] = {  # Σ_j h0((a_j - b_j)²), (P, Q), of A (P, D), B (Q, D)
+# k (P, Q), A (P, D), B (Q, D), k(0): adds Σ_j h0((a_j - b_j)²) to k
+EFFECTS: dict[str, Callable[[Array, Array, Array, float], None]] = {
     "se": _squared_exponential_effects,
     "matern52": _matern52_effects,
 }
@@ -182,8 +193,9 @@ class GP:
         scales = np.asarray(self.hyper.lengthscales)
         A, B = A / scales, B / scales
         k = np.empty((len(A), len(B)))
-        step = max(1, BLOCK // max(1, len(B)))
-        for start in range(0, len(A), step):
+        blocks = -(-k.size // BLOCK)
+        step = -(-len(A) // max(1, blocks))  # alike: a block costs something however small it is
+        for start in range(0, len(A), step) if k.size else ():
             k[start : start + step] = self._block(A[start : start + step], B)
         return k
 
@@ -191,9 +203,7 @@ class GP:
         h = self.hyper
         k = KERNELS[self.kernel](cdist(A, B, "sqeuclidean"), 0, (1.0 - h.additive) * h.variance)[0]
         if h.additive:
-            effects = EFFECTS[self.kernel](A, B)
-            effects *= h.additive * h.variance / A.shape[1]
-            k += effects
+            EFFECTS[self.kernel](k, A, B, h.additive * h.variance / A.shape[1])
         return k
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:

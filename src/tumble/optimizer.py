@@ -256,6 +256,8 @@ class Optimizer:
         G, D = len(self.constraint_names), self.space.dim
 
         def table(rows: list[Sequence[float | None]], width: int) -> Array:
+            if width == 0:
+                return np.zeros((len(rows), 0))
             if any(len(row) != width for row in rows):
                 rows = [(*row, *[None] * (width - len(row))) for row in rows]
             return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN

@@ -37,6 +37,7 @@ SQRT5 = np.sqrt(5.0)
 BLOCK = 20000  # covariances worked out at once: what the caches hold
 FEW = 8  # points for which products of exponentials do not pay
 FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
+np.empty(1 << 24, dtype=np.uint8)  # glibc gives back and fetches anew what is larger than all it was given back
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -190,12 +191,13 @@ class GP:
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Prior covariances (P, Q) between A (P, D) and B (Q, D)."""
-        scales = np.asarray(self.hyper.lengthscales)
-        A, B = A / scales, B / scales
         k = np.empty((len(A), len(B)))
+        if k.size == 0:
+            return k
+        A, B = A * self._per_length, B * self._per_length
         blocks = -(-k.size // BLOCK)
-        step = -(-len(A) // max(1, blocks))  # alike: a block costs something however small it is
-        for start in range(0, len(A), step) if k.size else ():
+        step = -(-len(A) // blocks)  # as many rows in each: a block costs something however small it is
+        for start in range(0, len(A), step):
             k[start : start + step] = self._block(A[start : start + step], B)
         return k
 
@@ -312,7 +314,7 @@ class GP:
         k, h = rows.k, self.hyper
         M, both, N = k.shape
         half = _solve(self.chol, k.reshape(M * both, N).T)
-        squares = np.vecdot(half.T, half.T).reshape(M, both)
+        squares = np.einsum("nq,nq->q", half, half).reshape(M, both)
         solved = _solve(self.chol, half, transposed=True, overwrite=True).T.reshape(M, both, N)
         means = k @ self.weights
         slopes = Slopes(
@@ -402,7 +404,7 @@ def condition(
     noise = np.full(len(X), hyper.noise**2) if noise_var is None else noise_var
     prior = GP(kernel, hyper, X, np.zeros((0, 0)), np.zeros(0), prior_mean, outputs or Outputs())
     K = prior.covariance(X, X)
-    K[np.diag_indices_from(K)] += noise + JITTER * hyper.variance
+    K.flat[:: len(K) + 1] += noise + JITTER * hyper.variance
     chol = cholesky(K)
     if mean_std is not None and len(y):
         ones = _solve(chol, np.ones(len(y)))

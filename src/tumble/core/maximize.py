@@ -68,15 +68,14 @@ def maximize(
         moved = (trial - x) / unit
         gain = np.vecdot(grad, moved)
         good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
-        live = np.where(good, new_value - value >= ftol, _largest(moved) >= 1e-9)
-        step = np.where(good, 1.0, 0.3 * step)
-        if not np.count_nonzero(good):
+        live, step, last = new_value - value >= ftol, np.ones(len(x)), step
+        bad = np.flatnonzero(~good)
+        if len(bad):
+            live[bad], step[bad] = _largest(moved[bad]) >= 1e-9, 0.3 * last[bad]
+            trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
+        if len(bad) == len(good):
             continue
         _update(inverse, fresh, moved, grad - new_grad, good)
-        if np.count_nonzero(good) < len(good):
-            bad = ~good
-            trial[bad], new_grad[bad] = x[bad], grad[bad]
-            new_value = np.where(good, new_value, value)
         x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_step)

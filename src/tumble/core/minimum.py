@@ -140,7 +140,7 @@ def joint(
 
 def _draws(gp: GP, points: Array, rows: Indices | slice, size: int, rng: np.random.Generator) -> Array:
     mean, cov = gp.predict_joint(points, rows)
-    cov[np.diag_indices_from(cov)] += 1e-8 * gp.hyper.variance
+    cov.flat[:: len(cov) + 1] += 1e-8 * gp.hyper.variance
     return mean + rng.standard_normal((size, len(mean))) @ cholesky(cov).T
 
 

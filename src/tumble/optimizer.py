@@ -227,15 +227,17 @@ class Optimizer:
                 f"all {self.n_trials} trials are used ({flying} in flight); "
                 "build a new Optimizer with more trials to go on"
             )
-        if self.on_exhausted == "stop" and self._budget == 0:
+        if self.on_exhausted != "stop":
+            return
+        if self._budget == 0:
             raise BudgetExhausted(NO_TRIAL)
-        if self.on_exhausted == "stop" and self._failures >= self._budget:
+        if self._failures >= self._budget:
             raise BudgetExhausted(
                 f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "
                 "opt.best and opt.recommend() hold the result"
             )
         flying = sum(t.pending and t.billed for t in self._trials)
-        if self.on_exhausted == "stop" and self._failures + flying >= self._budget:
+        if self._failures + flying >= self._budget:
             raise BudgetReserved(
                 f"{self.failures_left} of {self._budget} failures are left and {flying} trials in flight may "
                 "use them; tell or skip one of those first"
@@ -265,7 +267,7 @@ class Optimizer:
         made = [t.suggestion for t in told]
         return History(
             X=table([t.u for t in told], D),
-            y=table([[t.value] for t in told], 1)[:, 0],
+            y=np.array([t.value for t in told], dtype=float),  # None becomes NaN
             g=table([t.constraints for t in told], G),
             crashed=np.array([t.crashed for t in told], dtype=bool),
             pending=table([t.u for t in self._trials if t.pending], D),

@@ -11,7 +11,8 @@ def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
     for _ in range(40):
         ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
     steps = ratio ** -np.arange(1.0, dim + 1.0)
-    return np.asarray((rng.random(dim) + np.arange(1, count + 1)[:, None] * steps) % 1.0)
+    points = rng.random(dim) + np.arange(1, count + 1)[:, None] * steps
+    return np.asarray(points - np.floor(points))
 
 
 def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:

@@ -34,7 +34,7 @@ Indices = NDArray[np.intp]
 Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest order wanted, k(0) -> h0, h1, h2
 
 SQRT5 = np.sqrt(5.0)
-BLOCK = 20000  # covariances worked out at once: what the caches hold
+BLOCK = 40000  # covariances worked out at once: what the caches hold
 FEW = 8  # points for which products of exponentials do not pay
 FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
 np.empty(1 << 24, dtype=np.uint8)  # glibc gives back and fetches anew what is larger than all it was given back

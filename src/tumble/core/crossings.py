@@ -12,6 +12,7 @@ from .gp import GP, KERNELS, Array, Curvature, Hyper, Slopes
 
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 SQRT_2_OVER_PI, SQRT_HALF = np.sqrt(2.0 / np.pi), np.sqrt(0.5)
+LOG_SQRT_2_OVER_PI = np.log(SQRT_2_OVER_PI)
 TINY = 1e-300
 
 
@@ -67,16 +68,17 @@ def log_mean_intensity_and_gradient(
     """
     gamma, std, z = _slopes_given_crossing(at, u)
     var, c = at.var[:, None], at.cov_f_grad
-    bell = gamma * gamma
-    bell *= -0.5
-    np.exp(bell, out=bell)
-    bell *= SQRT_2_OVER_PI  # ∂E|s|/∂ν = 2 φ(γ)
-    sign = erf(gamma * SQRT_HALF)  # ∂E|s|/∂μ
+    bell = gamma * SQRT_HALF
+    sign = erf(bell)  # ∂E|s|/∂μ
+    bell *= bell
+    np.subtract(LOG_SQRT_2_OVER_PI, bell, out=bell)
+    np.exp(bell, out=bell)  # ∂E|s|/∂ν = 2 φ(γ)
     gamma *= sign
     gamma += bell
     norm = np.maximum(gamma @ std[:, :, None], TINY)[:, :, 0]  # (M, U) Σ_j E|s_j|
     value = np.log(weights * norm)
-    value -= 0.5 * var * z * z
+    squares = z * z
+    value -= (0.5 * var) * squares
     top = np.maximum.reduce(value, axis=1, keepdims=True)
     value -= top
     share = np.exp(value, out=value)
@@ -96,7 +98,7 @@ def log_mean_intensity_and_gradient(
     # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, with ∂_l z = -(∂_l μ + 2 z c_l) / σ²
     grad = bend.along(signs, signs_z - 2.0 * bells_c, bells)
     along_mean = np.vecdot(share, z) - np.vecdot(signs, ratio)
-    along_c = np.vecdot(share * z, z) + 2.0 * np.vecdot(bells_c - signs_z, ratio)
+    along_c = np.vecdot(share, squares) + 2.0 * np.vecdot(bells_c - signs_z, ratio)
     if not band:
         log_mean -= 0.5 * np.log(at.var)
         along_c -= 1.0 / at.var

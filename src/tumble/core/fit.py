@@ -180,22 +180,21 @@ class _Likelihood:
     """
 
     def __init__(self, kernel: str, X: Array, y: Array, priors: Priors) -> None:
-        self.radial, self.y, self.priors = KERNELS[kernel], y, priors
+        self.kernel, self.y, self.priors = kernel, y, priors
         n, self.dim = X.shape
         first, second = np.tril_indices(n, -1)
         self.squares = np.ascontiguousarray(np.square(X[first] - X[second]).T)  # (D, n (n - 1) / 2)
         self.lower = first + n * second  # where the pairs lie in a matrix stored by columns
-        if priors.additive is not None:
-            self.effects = _Effects(kernel, self.squares)
+        self.roots = np.sqrt(self.squares) if priors.additive is not None else self.squares[:0]
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         dim, additive = self.dim, self.priors.additive is not None
         inverse = np.exp(-2.0 * theta[:dim])
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
-        off, h1 = self.radial(inverse @ self.squares, 1, 1.0)
+        off, h1 = KERNELS[self.kernel](inverse @ self.squares, 1, 1.0)
+        excess, bent = self._effects(inverse) if additive else (off, h1)
         if additive:
-            excess, bent = self.effects(inverse)
             excess /= dim
             excess -= off  # of single effects over the joint one
             off += share * excess
@@ -232,34 +231,22 @@ class _Likelihood:
         log_prior, d_prior = self.priors.log_density(theta)
         return float(misfit + log_det - log_prior), grad - d_prior
 
-
-class _Effects:
-    """Σ_j h0(r_j²) (P,) and each -r_j² h1(r_j²) (D, P), of P pairs with `squares` (D, P) for lengthscales of 1.
-
-    The answers are overwritten by the next ones: new arrays of this size cost more than what is put into them.
-    """
-
-    def __init__(self, kernel: str, squares: Array) -> None:
-        self.rough, self.squares, self.roots = kernel == "matern52", squares, np.sqrt(squares)
-        self.h0, self.bent, self.work = (np.empty_like(squares) for _ in range(3))
-
-    def __call__(self, inverse: Array) -> tuple[Array, Array]:
-        """For lengthscales^-2 (D,)."""
-        h0, bent, r2 = self.h0, self.bent, self.work
-        if self.rough:
-            np.multiply(self.roots, -np.sqrt(5.0 * inverse)[:, None], out=bent)
-            np.exp(bent, out=h0)
-            np.subtract(1.0, bent, out=bent)
-            bent *= h0
-            np.multiply(self.squares, (5.0 / 3.0) * inverse[:, None], out=r2)
-            h0 *= r2
-            h0 += bent
-            bent *= r2
-        else:
-            np.multiply(self.squares, inverse[:, None], out=bent)
-            np.multiply(bent, -0.5, out=h0)
+    def _effects(self, inverse: Array) -> tuple[Array, Array]:
+        """Σ_j h0(r_j²) (P,) and each -r_j² h1(r_j²) (D, P) of the pairs: as `KERNELS`, the roots known."""
+        if self.kernel == "se":
+            bent = self.squares * inverse[:, None]
+            h0 = -0.5 * bent
             np.exp(h0, out=h0)
             bent *= h0
+        else:
+            bent = self.roots * -np.sqrt(5.0 * inverse)[:, None]
+            h0 = np.exp(bent)
+            np.subtract(1.0, bent, out=bent)
+            bent *= h0
+            third = self.squares * ((5.0 / 3.0) * inverse)[:, None]
+            h0 *= third
+            h0 += bent
+            bent *= third
         return np.add.reduce(h0, axis=0), bent
 
 

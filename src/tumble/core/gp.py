@@ -22,6 +22,7 @@ variance may lie in a sum of one-dimensional effects, one a coordinate, with the
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,12 @@ SQRT5 = np.sqrt(5.0)
 BLOCK = 40000  # covariances worked out at once: what the caches hold
 FEW = 8  # points for which products of exponentials do not pay
 FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
-np.empty(1 << 24, dtype=np.uint8)  # glibc gives back and fetches anew what is larger than all it was given back
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
+
+
+# glibc hands freed memory back to the system and fetches new pages for the next array, 4 % of a suggestion,
+# unless a larger block was freed before: this one, of which no page is ever touched.
+np.empty(1 << 24, dtype=np.uint8)
 
 
 def _squared_exponential(r2: Array, order: int, variance: float | Array) -> list[Array]:
@@ -156,8 +161,7 @@ class Outputs:
         return self.shift + self.scale * mean
 
 
-@dataclass(frozen=True)
-class Slopes:
+class Slopes(NamedTuple):
     """Posterior of (f, ∇f) at M points."""
 
     mean: Array  # (M,)
@@ -351,8 +355,7 @@ class GP:
         return np.asarray(h.variance * bend / np.square(h.lengthscales))
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(NamedTuple):
     """Kernel between query points and data, with what its derivatives are made of."""
 
     s: Array  # (M, D, N)
@@ -363,8 +366,7 @@ class _Rows:
     h2: Array | None  # as r2, where it was asked for
 
 
-@dataclass(frozen=True)
-class Curvature:
+class Curvature(NamedTuple):
     """Derivatives by x_l of what `Slopes` holds: (D, D) a point, of which only products are formed."""
 
     rows: _Rows

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import oracles
 from tests.oracles import KERNELS, Dense, central, close, problem
 from tumble.core.crossings import _slopes_given_crossing
-from tumble.core.gp import GP, JITTER, Hyper, Outputs, Slopes, _matern52_effects, cholesky, condition
+from tumble.core.gp import FEW, GP, JITTER, Hyper, Outputs, Slopes, _matern52_effects, cholesky, condition
 
 DIMS = range(1, 11)
 SHARES = (0.0, 0.3)  # of one-dimensional effects
@@ -140,7 +140,7 @@ def test_curvatures_are_derivatives_of_slopes(kernel, dim, share):
     x = queries(dim)
     slopes, bend = gp.slopes_and_curvature(x)
     plain = gp.slopes(x)
-    for name in Slopes.__dataclass_fields__:
+    for name in Slopes._fields:
         close(getattr(slopes, name), getattr(plain, name), 1e-12)
     for which, name in enumerate(("grad_mean", "cov_f_grad", "var_grad")):
         derivatives = central(lambda p, name=name: getattr(gp.slopes(p), name), x)  # type: ignore[misc]
@@ -243,8 +243,21 @@ def test_one_dimensional_effects_as_products_equal_their_own_exponentials(scale)
     A, B = rng.random((70, 3)), rng.random((40, 3))
     A[:20, 0] = B[:20, 0] + 1e-9 * rng.standard_normal(20)  # where the two products meet
     r = np.sqrt(5.0) * np.abs(A[:, None, :] - B) / scale
-    expected = ((1.0 + r + r * r / 3.0) * np.exp(-r)).sum(axis=2)
-    np.testing.assert_allclose(_matern52_effects(A / scale, B / scale), expected, atol=1e-12)
+    expected = 2.0 + 0.7 * ((1.0 + r + r * r / 3.0) * np.exp(-r)).sum(axis=2)
+    k = np.full((70, 40), 2.0)
+    _matern52_effects(k, A / scale, B / scale, 0.7)
+    np.testing.assert_allclose(k, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("share", SHARES)
+def test_a_few_points_are_predicted_as_among_many(kernel, share):
+    gp, _ = problem(kernel, 3, 12, additive=share)
+    x = np.random.default_rng(0).random((30, 3))
+    mean, var = gp.predict(x)
+    few_mean, few_var = gp.predict(x[:FEW])
+    close(few_mean, mean[:FEW], 1e-10)
+    close(few_var, var[:FEW], 1e-10)
 
 
 def test_a_posterior_is_worked_out_once_for_an_array_and_anew_for_another():
@@ -326,7 +339,7 @@ def test_the_learned_mean_is_that_of_a_process_with_one_more_random_level(kernel
 def test_covariances_are_the_textbook_s_at_any_lengthscale_and_size(kernel, scale):
     hyper = Hyper((scale, 3.0 * scale), 1.3, 0.1, 0.4)
     A, B = (
-        np.random.default_rng(0).random((300, 2)),
+        np.random.default_rng(0).random((1301, 2)),
         np.random.default_rng(1).random((70, 2)),
     )  # several blocks
     gp = condition(kernel, hyper, B, np.zeros(70))

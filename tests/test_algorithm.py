@@ -11,16 +11,11 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
-from tumble.core.algorithm import (
-    History,
-    Proposal,
-    _is_due,
-    excursion_search,
-    fit_models,
-    propose,
-    recommend,
-)
+from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
+from tumble.core.context import excursion_search
+from tumble.core.models import History, _is_due, fit_models
+from tumble.core.search import Proposal
 from tumble.core.settings import Settings
 from tumble.parameters import Int
 from tumble.space import Space

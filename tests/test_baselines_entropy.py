@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from tests.oracles import KERNELS, central, close, problem
 from tests.toys import botorch_model, context_of, smooth_history
 from tumble.baselines.entropy import BEYOND, MaxValueEntropy, log_reduction, max_value_entropy
-from tumble.core.algorithm import sample_minima
+from tumble.core.context import sample_minima
 from tumble.core.minimum import gumbel
 from tumble.core.settings import Settings
 

@@ -87,6 +87,8 @@ def test_the_posterior_agrees_with_botorch(kernel, dim):
     ).double().eval()  # fmt: skip
     x = queries(dim)
     mean, var, d_mean, d_var = gp.predict_with_gradient(x)
+    close(gp.mean_with_gradient(x)[0], mean, 1e-12)
+    close(gp.mean_with_gradient(x)[1], d_mean, 1e-12)
     for m in range(len(x)):
         point = torch.tensor(x[m : m + 1], requires_grad=True)
         posterior = model.posterior(point)

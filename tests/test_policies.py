@@ -10,7 +10,8 @@ import tumble
 from tests.oracles import central, close
 from tests.toys import context_of, history, smooth_history
 from tumble.core import budget
-from tumble.core.algorithm import History, propose
+from tumble.core.algorithm import propose
+from tumble.core.models import History
 from tumble.core.settings import Settings
 from tumble.policies import POLICIES, Policy, policy, resolve_settings
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from tests.oracles import cov_values
-from tumble.core.algorithm import Context, History, fit_models
+from tumble.core.context import Context
 from tumble.core.gp import GP, JITTER, Hyper, condition
+from tumble.core.models import History, fit_models
 from tumble.core.settings import Settings
 
 
@@ -37,10 +38,8 @@ def smooth_history(n: int, dim: int, constraints: int = 0, seed: int = 0, pendin
 
 def context_of(past: History, settings: Settings | None = None, seed: int = 0) -> Context:
     """What an acquisition is built from after `past`, as `propose` builds it."""
-    from tumble.core.algorithm import _context
-
     chosen = settings or Settings()
-    return _context(past, fit_models(past, chosen, None), chosen, np.random.default_rng(seed))
+    return Context.of(past, fit_models(past, chosen, None), chosen, np.random.default_rng(seed))
 
 
 def draw_process(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from . import checks
-from .core.algorithm import Warm
 from .core.gp import Hyper
+from .core.models import Warm
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from . import _state, checks
 from ._threads import one_blas_thread
 from .core import budget
-from .core.algorithm import History, Snap, Warm, propose, recommend
+from .core.algorithm import propose, recommend
 from .core.calibration import Reliability, reliability
 from .core.gp import Array
+from .core.models import History, Warm
+from .core.search import Snap
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .policies import Policy, Settings, policy, resolve_settings
 from .space import Space

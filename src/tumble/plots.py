@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tumble.core import budget
-from tumble.core.algorithm import fit_models
 from tumble.core.crossings import log_intensity
 from tumble.core.gp import Array
+from tumble.core.models import fit_models
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 

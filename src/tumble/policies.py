@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from .core.acquisition import Acquisition
-from .core.algorithm import Build, Context, excursion_search
+from .core.context import Build, Context, excursion_search
 from .core.settings import Settings
 from .errors import InputError
 

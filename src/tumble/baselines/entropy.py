@@ -12,8 +12,8 @@ from scipy.special import erfcx, log_ndtr
 
 from ..core import minimum
 from ..core.acquisition import log_mean_exp
-from ..core.algorithm import Context, sample_minima
 from ..core.candidates import low_discrepancy
+from ..core.context import Context, sample_minima
 from ..core.crossings import LOG_SQRT_2PI
 from ..core.gp import GP, Array
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from ..core.acquisition import Acquisition
-from ..core.algorithm import Context
+from ..core.context import Context
 from ..core.crossings import LOG_SQRT_2PI
 from ..core.gp import GP, Array
 

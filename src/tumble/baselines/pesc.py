@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.algorithm import Context
 from ..core.candidates import low_discrepancy
+from ..core.context import Context
 from ..core.feasibility import Feasibility
 from ..core.gp import GP, Array
 from .expectation_propagation import Exclusion, exclusion

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ..core.algorithm import Context
 from ..core.candidates import low_discrepancy, surroundings
+from ..core.context import Context
 from ..core.feasibility import Feasibility
 from ..core.gp import GP, Array
 

@@ -1,8 +1,11 @@
-"""Points to look at before the local search: low-discrepancy ones, and the surroundings of good trials."""
+"""Points to look at before the local search: all over the cube, around good trials, downhill from them."""
 
 import numpy as np
 
-from .gp import Array
+from .gp import GP, Array
+from .maximize import maximize
+
+DOWNHILL = 1e-2  # a step that lowers the mean by less, in model units, is the last
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -23,8 +26,24 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
     return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
 
 
-def everywhere(count: int, best: Array, scales: Array, rng: np.random.Generator) -> Array:
-    """(count + count // 4, D) points all over the cube, and a quarter as many around the `best` (C, D)."""
-    return np.vstack(
-        [low_discrepancy(count, best.shape[1], rng), surroundings(best, scales, count // 4, rng)]
-    )
+def downhill(gp: GP, starts: Array) -> Array:
+    """(M, D) local minima of the mean of `gp` from `starts` (M, D), to a hundredth of its scale."""
+
+    def rise(x: Array) -> tuple[Array, Array]:
+        mean, slope = gp.mean_with_gradient(x)
+        return -mean, -slope
+
+    scales = np.asarray(gp.hyper.lengthscales)
+    return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
+
+
+def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
+    """(P, D) points: `count` all over the cube, a quarter as many around the `best` (C, D), and downhill from
+    those.
+
+    In many dimensions no other point comes near the lowest mean. Without it f* would be thought to lie above
+    it, and Xs would shun what the process is already sure of.
+    """
+    scales = np.asarray(gp.hyper.lengthscales)
+    around = surroundings(best, scales, count // 4, rng)
+    return np.vstack([low_discrepancy(count, best.shape[1], rng), around, downhill(gp, best)])

@@ -1,5 +1,6 @@
 """How likely is a trial to be safe? Γ and φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,9 @@ from .gp import GP, Array
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
-def violated(constraints: Array) -> bool:
-    """Γ: whether any measured constraint (G,) is above 0; what was not measured (NaN) does not count."""
-    return bool(np.any(constraints > 0.0))
+def violated(constraints: Iterable[float | None]) -> bool:
+    """Γ: whether any measured constraint is above 0; what was not measured (None, NaN) does not count."""
+    return any(g is not None and g > 0.0 for g in constraints)
 
 
 @dataclass(frozen=True)

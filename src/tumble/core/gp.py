@@ -252,6 +252,11 @@ class GP:
         half, x = at.half[:, rows], x[rows]
         return at.mean[rows], self.covariance(x, x) - half.T @ half
 
+    def mean_with_gradient(self, x: Array) -> tuple[Array, Array]:
+        """mean (M,) and ∇mean (M, D)."""
+        means = self._rows(x).k @ self.weights
+        return self.prior_mean + means[:, 0], means[:, 1:]
+
     def predict_with_gradient(self, x: Array) -> tuple[Array, Array, Array, Array]:
         """mean (M,), var (M,), ∇mean (M, D), ∇var (M, D)."""
         k = self._rows(x).k

@@ -49,7 +49,7 @@ class Settings:
     rho_risk: float = 0.01
     rho_0: float = 0.1
     rho_b: float = 0.5
-    delta: float | None = 0.02
+    delta: float | None = 0.005
     kernel: str = "matern52"
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)

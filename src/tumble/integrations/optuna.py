@@ -25,8 +25,8 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble import checks
-from tumble.core.algorithm import Warm
 from tumble.core.gp import Hyper
+from tumble.core.models import Warm
 from tumble.core.settings import Settings
 from tumble.errors import Failure, InputError
 from tumble.integrations.optuna_gate import Gate, bury, stop

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tumble._threads import one_blas_thread
-from tumble.core.algorithm import fit_models
+from tumble.core.models import fit_models
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Found
 

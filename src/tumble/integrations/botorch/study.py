@@ -126,10 +126,9 @@ class Snapshot:
         return minimum.sample(self.objective, constraints, points, eta, self.settings, self.rng).samples
 
     def spread(self, count: int) -> Array:
-        """(P, D) points all over the cube and around the best trials."""
+        """(P, D) points all over the cube, around the best trials and downhill from them."""
         best = np.argsort(self.objective.mean(self.trials))[:5]
-        scales = np.asarray(self.objective.hyper.lengthscales)
-        return everywhere(count, self.trials[best], scales, self.rng)
+        return everywhere(self.objective, self.trials[best], count, self.rng)
 
     def candidates(self, count: int, level: float | None) -> Array:
         """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""

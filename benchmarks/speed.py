@@ -3,8 +3,8 @@
     python -m benchmarks.speed [headline] [growth] [policies] [import] [--asks N]
 
 An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
-trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"). Seconds are those of the
-processor (all run on one thread), and the libraries take turns, so that a busy machine disturbs no one alone;
+trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"), three of each. Seconds are those
+of the processor (all run on one thread), and the libraries take turns, so that a busy machine disturbs none;
 means are compared as ratios, because beyond 40 observations tumble learns hyperparameters only when there are
 3 % more of them: a median would leave the fits out.
 """
@@ -42,14 +42,17 @@ from .tables import table, verdict  # noqa: E402
 
 Array = NDArray[np.float64]
 FAMILIES = {0: "hartmann6", 1: "hartmann6-constrained"}
+HISTORIES = 3  # of a kind: how long a suggestion takes depends on how far its search has come
 LIMITS = {0: {"botorch": 10, "optuna": 4}, 1: {"botorch": 10, "optuna": 3}}
 
 
-def tumble_searcher(problem: Problem, method: str, settings: Settings, trials: int = 1000) -> Searcher:
+def tumble_searcher(
+    problem: Problem, method: str, settings: Settings, trials: int = 1000, seed: int = 0
+) -> Searcher:
     """A fresh optimizer of that method."""
     budget = None if problem.failures is None else trials
     return TumbleSearcher(
-        Spec(problem.name, method, 0, trials, budget, "safe", settings=settings.to_dict()), problem
+        Spec(problem.name, method, seed, trials, budget, "safe", settings=settings.to_dict()), problem
     )
 
 
@@ -58,11 +61,11 @@ def default_method(problem: Problem) -> str:
     return "xsf" if problem.constraints else "xs"
 
 
-@lru_cache(maxsize=4)
-def trajectory(family: str, n: int = 100) -> Array:
+@lru_cache(maxsize=8)
+def trajectory(family: str, seed: int = 0, n: int = 100) -> Array:
     """The initial points and tumble's own first trials on a problem, shape (n, D)."""
     problem = problems.get(family)
-    searcher = tumble_searcher(problem, default_method(problem), Settings())
+    searcher = tumble_searcher(problem, default_method(problem), Settings(), seed=seed)
     points = [*problem.initial]
     for x in problem.initial:
         searcher.inform(x, problem.evaluate(x))
@@ -93,28 +96,24 @@ def time_asks(
     return {name: np.array(values[1:]) for name, values in seconds.items()}
 
 
-def history_of(kind: str, family: str, n: int) -> Array:
+def history_of(kind: str, family: str, n: int, seed: int = 0) -> Array:
     """A history of n points: "search" or "uniform"."""
     if kind == "search":
-        return trajectory(family)[:n]
+        return trajectory(family, seed)[:n]
     problem = problems.get(family)
     low, high = problem.bounds.T
-    points: Array = low + (high - low) * np.random.default_rng(0).random((n, problem.dimension))
+    points: Array = low + (high - low) * np.random.default_rng(seed).random((n, problem.dimension))
     return points
 
 
 def headline(asks: int) -> list[str]:
-    """N = 100, D = 6, without and with one constraint, beside BoTorch and Optuna."""
+    """N = 100, D = 6, without and with one constraint, beside BoTorch and Optuna, over several histories."""
     rows, verdicts = [], []
     for (n_constraints, family), kind in product(FAMILIES.items(), ("search", "uniform")):
-        problem = problems.get(family)
-        makers: dict[str, Callable[[], Searcher]] = {
-            "tumble": partial(tumble_searcher, problem, default_method(problem), Settings()),
-            "botorch": partial(peers.make_botorch, problem, 0),
-            "optuna": partial(peers.make_optuna, problem, 0),
-        }
-        searchers = {name: made for name, maker in makers.items() if (made := _available(maker)) is not None}
-        times = time_asks(problem, searchers, history_of(kind, family, 100 - asks // 2), asks)
+        times: dict[str, Array] = {}
+        for seed in range(HISTORIES):
+            for name, values in _beside_peers(family, kind, asks, seed).items():
+                times[name] = np.append(times.get(name, []), values)
         ours = float(np.mean(times["tumble"]))
         for name, values in times.items():
             ratio = float(np.mean(values)) / ours
@@ -129,6 +128,18 @@ def headline(asks: int) -> list[str]:
                 verdicts.append(verdict(text, ratio >= limit))
     header = ("N = 100, D = 6", "mean s/ask", "10-90 %", "times tumble")
     return [table(header, rows), *verdicts]
+
+
+def _beside_peers(family: str, kind: str, asks: int, seed: int) -> dict[str, Array]:
+    """Seconds of tumble and of the peers that are installed, after one history."""
+    problem = problems.get(family)
+    makers: dict[str, Callable[[], Searcher]] = {
+        "tumble": partial(tumble_searcher, problem, default_method(problem), Settings(), seed=seed),
+        "botorch": partial(peers.make_botorch, problem, seed),
+        "optuna": partial(peers.make_optuna, problem, seed),
+    }
+    searchers = {name: made for name, maker in makers.items() if (made := _available(maker)) is not None}
+    return time_asks(problem, searchers, history_of(kind, family, 100 - asks // 2, seed), asks)
 
 
 def _available(maker: Callable[[], Searcher]) -> Searcher | None:

@@ -218,11 +218,11 @@ def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_inst
 
 def test_a_history_is_tumbles_own_or_uniform():
     problem = problems.get("figure1")
-    assert speed.trajectory("figure1", 9).shape == (9, 1)
+    assert speed.trajectory("figure1", n=9).shape == (9, 1)
     uniform = speed.history_of("uniform", "branin-disk", 7)
     assert uniform.shape == (7, 2)
     assert uniform[:, 0].min() < 0.0
-    np.testing.assert_array_equal(speed.trajectory("figure1", 9)[:7], problem.initial)
+    np.testing.assert_array_equal(speed.trajectory("figure1", n=9)[:7], problem.initial)
 
 
 def test_importing_tumble_loads_no_optional_package(monkeypatch):

@@ -493,3 +493,16 @@ def test_a_value_without_its_constraint_is_never_the_best_nor_a_safe_trial():
     told = tumble.Trial(0, np.zeros(1), (0.0,), status="told", value=-100.0, constraints=(None,))
     assert not told.safe
     assert not told.failed
+
+
+def test_models_are_those_of_all_that_was_told():
+    opt = tumble.Optimizer([(-1.0, 1.0), (0.0, 2.0)], trials=20, failures=3, constraints=1, seed=0)
+    rng = np.random.default_rng(0)
+    for x in rng.uniform([-1.0, 0.0], [1.0, 2.0], (8, 2)):
+        opt.tell(x, float(np.sum(x**2)), constraints=[x[0] - 0.5])
+    history, models = opt.models()
+    assert len(history.X) == 8
+    np.testing.assert_allclose(
+        models.objective.outputs.mean(models.objective.mean(history.X)), history.y, atol=0.05
+    )
+    assert (models.feasibility.each(history.X)[:, 0] > 0.5).tolist() == (history.g[:, 0] <= 0.0).tolist()

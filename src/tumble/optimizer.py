@@ -13,7 +13,7 @@ from .core import budget
 from .core.algorithm import propose, recommend
 from .core.calibration import Reliability, reliability
 from .core.gp import Array
-from .core.models import History, Warm
+from .core.models import History, Models, Warm, fit_models
 from .core.search import Snap
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .policies import Policy, Settings, policy, resolve_settings
@@ -105,6 +105,12 @@ class Optimizer:
         with one_blas_thread():
             found = recommend(history, self.settings, rng, warm=self._warm, snap=self._snap)
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
+
+    def models(self) -> tuple[History, Models]:
+        """All that was told, and the processes fitted to it, both in the unit cube of `space`."""
+        history = self._history()
+        with one_blas_thread():
+            return history, fit_models(history, self.settings, self._warm)
 
     # -- asking ------------------------------------------------------------------------------------------
 

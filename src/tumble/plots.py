@@ -16,7 +16,6 @@ import numpy as np
 from tumble.core import budget
 from tumble.core.crossings import log_intensity
 from tumble.core.gp import Array
-from tumble.core.models import fit_models
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 
@@ -164,8 +163,7 @@ def slices_data(
             return []
         at = found.x
     centre = opt.space.decode(opt.space.encode(at))
-    history = opt._history()
-    models = fit_models(history, opt.settings, opt._warm)
+    history, models = opt.models()
     known = history.safe if history.safe.any() else np.ones(len(history.X), dtype=bool)
     level = np.array([models.objective.mean(history.X[known]).min()])
     slices = []

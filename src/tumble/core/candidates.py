@@ -5,7 +5,7 @@ import numpy as np
 from .gp import GP, Array
 from .maximize import maximize
 
-DOWNHILL = 1e-2  # a step that lowers the mean by less, in model units, is the last
+DOWNHILL = 0.01  # a step that lowers the mean by less, in model units, is the last
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -27,7 +27,7 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
 
 
 def downhill(gp: GP, starts: Array) -> Array:
-    """(M, D) local minima of the mean of `gp` from `starts` (M, D), to a hundredth of its scale."""
+    """(M, D) local minima of the mean of `gp` from `starts` (M, D), roughly."""
 
     def rise(x: Array) -> tuple[Array, Array]:
         mean, slope = gp.mean_with_gradient(x)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tumble._threads import one_blas_thread
-from tumble.core.models import fit_models
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Found
 
@@ -26,14 +24,12 @@ def belief(ledger: Ledger, trial: Found) -> Belief:
     """What the model believes now of a trial's setting."""
     opt, sign = ledger.optimizer(), -1.0 if ledger.config.maximize else 1.0
     at = opt.space.encode(trial.parameters)[None, :]
-    with one_blas_thread():
-        models = fit_models(opt._history(), opt.settings, opt._warm)
-        mean, var = models.objective.predict(at)
-        p_safe = float(np.exp(models.feasibility.log_prob(at)[0]))
+    _, models = opt.models()
+    mean, var = models.objective.predict(at)
     outputs = models.objective.outputs
     return Belief(
         mean=sign * float(outputs.mean(mean)[0]),
         std=float(outputs.scale * np.sqrt(var[0])),
-        p_safe=p_safe,
+        p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
         needed=opt.settings.rho_safe,
     )

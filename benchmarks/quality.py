@@ -2,8 +2,7 @@
 
 Same problems, seeds and initial points for all; every method but XsF is stopped when its budget is spent, and
 XsF is run both ways ("safe" goes on, "stop" is the hard cap). Safe-set expansion is left out where no initial
-point is safe. Each run is a JSON line under ``--out``; a
-killed command goes on where it stopped.
+point is safe. Each run is a JSON line under ``--out``; a killed command goes on where it stopped.
 """
 
 from __future__ import annotations

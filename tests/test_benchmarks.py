@@ -206,7 +206,7 @@ def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_inst
 
     monkeypatch.setattr("benchmarks.peers.make_optuna", missing)
     monkeypatch.setattr(speed, "time_asks", fake)
-    monkeypatch.setattr(speed, "trajectory", lambda family: np.zeros((100, 6)))
+    monkeypatch.setattr(speed, "trajectory", lambda family, seed: np.zeros((100, 6)))
     answer = speed.headline(2)
     assert "20.0" in answer[0]
     assert "G = 1, uniform: BoTorch" in answer[0]

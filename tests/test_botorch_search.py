@@ -233,10 +233,13 @@ def run_loop(problem, trials, failures, seed):
 @pytest.mark.parametrize(("name", "failures", "close"), [("figure1", None, 0.01), ("gardner-cosine", 6, 0.1)])
 def test_thirty_trials_in_botorch_reach_what_minimize_reaches(name, failures, close):
     problem = problems.get(name)
-    result = tumble.minimize(problem, problem.bounds, trials=30, failures=failures, seed=2)
-    assert result.fun is not None
-    assert result.fun < problem.f_min + close  # the next best basin is 0.16 or 1.0 higher
-    seen = run_loop(problem, 30, failures, seed=2)
-    assert problem.regret([e.value for e in seen], [e.safe for e in seen])[-1] < close
-    if failures is not None:
-        assert sum(not e.safe for e in seen) <= failures
+    ours, theirs = [], []
+    for seed in range(3):
+        result = tumble.minimize(problem, problem.bounds, trials=30, failures=failures, seed=seed)
+        assert result.fun is not None
+        ours.append(result.fun - problem.f_min)
+        seen = run_loop(problem, 30, failures, seed=seed)
+        theirs.append(problem.regret([e.value for e in seen], [e.safe for e in seen])[-1])
+        assert failures is None or sum(not e.safe for e in seen) <= failures
+    assert np.median(ours) < close  # the next best basin is 0.16 or 1.0 higher
+    assert np.median(theirs) < close

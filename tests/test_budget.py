@@ -116,6 +116,18 @@ def test_at_the_end_of_the_budget_the_total_risk_is_spread_over_the_trials_left(
     assert required(state, PLAIN) == pytest.approx(0.99)
 
 
+@given(st.integers(1, 80), st.integers(0, 5), st.lists(st.booleans(), max_size=80))
+def test_the_risks_after_the_last_failure_add_up_to_delta_at_most(trials, failures, outcomes):
+    delta = 0.02
+    settings = Settings(rho_safe=0.9, delta=delta)
+    state, risk = start(trials, failures, settings), 0.0
+    for failed in outcomes[:trials]:
+        if state.failures_left == 0 and required(state, settings) > settings.rho_safe:
+            risk += 1.0 - required(state, settings)
+        state = step(state, failed, settings)
+    assert risk <= delta + 1e-12
+
+
 def test_with_failures_left_the_controller_decides():
     assert required(BudgetState(0.0, 30, 2), Settings()) == pytest.approx(0.5)
 

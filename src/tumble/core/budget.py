@@ -18,6 +18,7 @@ class BudgetState:
     z: float
     trials_left: int  # ΔT
     failures_left: int  # ΔB, not below 0
+    end: int | None = None  # ΔT when the last failure was spent; None while one is left
 
     @property
     def rho(self) -> float:
@@ -27,7 +28,7 @@ class BudgetState:
 
 def start(trials: int, failures: int, settings: Settings) -> BudgetState:
     """Before the first trial nothing has happened: z = Φ^-1(ρ_0)."""
-    return BudgetState(float(ndtri(settings.rho_0)), trials, failures)
+    return BudgetState(float(ndtri(settings.rho_0)), trials, failures, None if failures else trials)
 
 
 def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
@@ -35,6 +36,8 @@ def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
     state = replace(
         state, trials_left=state.trials_left - 1, failures_left=max(state.failures_left - failed, 0)
     )
+    if state.failures_left == 0 and state.end is None:
+        state = replace(state, end=state.trials_left)
     if state.trials_left <= 0:
         return state
     return replace(state, z=state.z + control(state, failed, settings))
@@ -60,10 +63,15 @@ def replay(trials: int, failures: int, failed: Iterable[bool], settings: Setting
 
 
 def required(state: BudgetState, settings: Settings) -> float:
-    """ρ asked of the next trial; at ΔB = 0 a total risk `settings.delta` is spread over the trials left."""
+    """ρ asked of the next trial.
+
+    At ΔB = 0 a total risk `settings.delta` is spread evenly over the trials that were left then: over those
+    left now, the last few would be asked for less and less, and it was there that B was exceeded.
+    """
     if state.failures_left > 0:
         return state.rho
-    spread = 0.0 if settings.delta is None else 1.0 - settings.delta / max(state.trials_left, 1)
+    trials = state.trials_left if state.end is None else state.end
+    spread = 0.0 if settings.delta is None else 1.0 - settings.delta / max(trials, 1)
     return max(settings.rho_safe, spread)
 
 

@@ -29,7 +29,7 @@ class Settings:
     """How the search behaves. `Settings()` is the product's default, `Settings.paper()` the paper's.
 
     rho_safe, rho_risk, rho_0, rho_b: the references, the start and the decision boundary of §4.2.
-    delta: total risk spread over the trials left once no failure is; None for the paper's plain rho_safe.
+    delta: total risk spread over the trials left when the last failure is spent; None for the paper's rule.
     kernel: "matern52" or "se". objective, constraint: priors of the two kinds of process.
     standardize: model outputs in units of their own spread (constraints are scaled, never shifted).
     minima: law of f*: "joint", over the likeliest `grid` of the points looked at, "frechet" or "gumbel", over
@@ -49,7 +49,7 @@ class Settings:
     rho_risk: float = 0.01
     rho_0: float = 0.1
     rho_b: float = 0.5
-    delta: float | None = 0.005
+    delta: float | None = 0.01
     kernel: str = "matern52"
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)

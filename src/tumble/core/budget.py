@@ -18,7 +18,7 @@ class BudgetState:
     z: float
     trials_left: int  # ΔT
     failures_left: int  # ΔB, not below 0
-    end: int | None = None  # ΔT when the last failure was spent; None while one is left
+    end: int | None = None  # ΔT when the last failure was spent; None while one is left or held in flight
 
     @property
     def rho(self) -> float:

@@ -37,14 +37,6 @@ def widening(errors: Array) -> float:
     return float(max(1.0, np.max(upper / np.maximum(expected, 0.3))))
 
 
-def margin(count: int) -> float:
-    """Upper limit of a standard deviation learned from `count` observations: two standard errors above 1.
-
-    It is kept once no failure is left, when being wrong can't be paid for.
-    """
-    return 1.0 + 2.0 / float(np.sqrt(2.0 * max(min(count, MEMORY), 1)))
-
-
 def reliability(p_safe: Array, failed: Flags, level: float) -> Reliability:
     """How the suggestions with P(safe) >= level turned out; p_safe (N,) may hold NaN, failed (N,) is bool."""
     claimed = p_safe >= level

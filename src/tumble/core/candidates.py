@@ -5,7 +5,7 @@ import numpy as np
 from .gp import GP, Array
 from .maximize import maximize
 
-DOWNHILL = 0.01  # a step that lowers the mean by less, in model units, is the last
+DOWNHILL = 0.01  # a step that lowers the mean by less, in units of the prior, is the last
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -27,13 +27,13 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
 
 
 def downhill(gp: GP, starts: Array) -> Array:
-    """(M, D) local minima of the mean of `gp` from `starts` (M, D), roughly."""
+    """(M, D) points downhill on the mean of `gp` from `starts` (M, D); the most promising go furthest."""
 
     def rise(x: Array) -> tuple[Array, Array]:
         mean, slope = gp.mean_with_gradient(x)
-        return -mean, -slope
+        return -mean / unit, -slope / unit
 
-    scales = np.asarray(gp.hyper.lengthscales)
+    unit, scales = np.sqrt(gp.hyper.variance), np.asarray(gp.hyper.lengthscales)
     return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
 
 

@@ -1,7 +1,7 @@
 """How likely is a trial to be safe? Γ and φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
@@ -29,10 +29,6 @@ class Feasibility:
     crash: GP | None = None
     widening: tuple[float, ...] = ()
     measured: bool = False
-
-    def warier(self, factor: float) -> "Feasibility":
-        """The same with every constraint's standard deviation `factor` times as wide."""
-        return replace(self, widening=tuple(factor * width for width in self.widening))
 
     def scores(self, x: Array) -> Array:
         """(M, G [+ 1]) z-scores, -μ_j over the widened σ_j; P(safe) is Φ(score). Crashes come last."""

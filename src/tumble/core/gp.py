@@ -41,11 +41,6 @@ FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose dig
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
-# glibc hands freed memory back to the system and fetches new pages for the next array, 4 % of a suggestion,
-# unless a larger block was freed before: this one, of which no page is ever touched.
-np.empty(1 << 24, dtype=np.uint8)
-
-
 def _squared_exponential(r2: Array, order: int, variance: float | Array) -> list[Array]:
     h = variance * np.exp(-0.5 * r2)
     return [h, -h, h][: order + 1]

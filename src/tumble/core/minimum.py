@@ -4,7 +4,7 @@ Three laws, each giving S samples that never lie above the incumbent η less a s
 
     "frechet"  (9), fitted to two quantiles of the minimum over a grid taken as independent; as printed
     "gumbel"   the same for the Gumbel law, as in max-value entropy search
-    "joint"    minima of joint posterior draws over a grid and the surroundings of the incumbents
+    "joint"    minima of joint posterior draws over the likeliest of the points looked at
 
 The independent grid puts f* far below anything possible; joint draws respect correlation and do not.
 Where a fit is degenerate the quantiles are inverted directly, and `Minima.fallback` says why.
@@ -42,7 +42,7 @@ def sample(
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings, below the incumbent `eta`.
 
-    points: (P, D) all over the cube and around the best trials; joint draws look at the likeliest of them.
+    points: (P, D) points looked at (core.candidates); joint draws look at the likeliest of them.
     In standardised units they lie below it by at least a share (OPTIMISM) of what they promise on average, so
     that the search does not polish what it has while more is to be had.
     """

@@ -1,4 +1,4 @@
-"""The ways to look for the next trial: free, risky (15), safe (13), safest. Pure."""
+"""The ways to look for the next trial: free, kept by its method, risky (15), safe (13), safest. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

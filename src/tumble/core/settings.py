@@ -35,7 +35,7 @@ class Settings:
     minima: law of f*: "joint", over the likeliest `grid` of the points looked at, "frechet" or "gumbel", over
     `grid` points all over the cube; n_minima samples.
     restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
-    the cube and a quarter as many around the best trials.
+    the cube, a quarter as many around the best trials, and some downhill from those.
     safety_first: while no trial was safe, go where safety is most likely rather than by (15).
     temper: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study
@@ -49,7 +49,7 @@ class Settings:
     rho_risk: float = 0.01
     rho_0: float = 0.1
     rho_b: float = 0.5
-    delta: float | None = 0.01
+    delta: float | None = 0.02
     kernel: str = "matern52"
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)

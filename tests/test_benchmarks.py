@@ -96,6 +96,8 @@ def test_the_cap_is_counted_over_runs_that_reach_zero_and_stop_must_never_exceed
         command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "safe" else 0), seeds=14)
     )
     assert sum(line.startswith("MISSED") for line in answer) == 3
+    assert sum("by 1 (<= 1)" in line for line in answer) == 3  # where minimize and tumble run stop
+    assert sum("made up to 2 failures more than B" in line for line in answer) == 3
 
 
 def test_too_few_exhausted_runs_prove_nothing():

@@ -1,6 +1,6 @@
 """What tumble promises, measured: python -m benchmarks.acceptance {xs,xsf,inmodel,cap,foils} [--jobs N]
 
-Defaults were chosen on seeds 0-19; these commands report on seeds 1000 and up, once. Each run is a JSON line
+Defaults were chosen on seeds 0-99; these commands report on seeds 1000 and up, once. Each run is a JSON line
 under ``--out``, so that a killed command goes on where it stopped; lines of other settings or another version
 of the code are never mixed in. ``--set grid=512`` tries other settings.
 """

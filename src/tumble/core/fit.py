@@ -193,7 +193,7 @@ class _Likelihood:
         variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
         share = float(expit(theta[-1])) if additive else 0.0
         off, h1 = KERNELS[self.kernel](inverse @ self.squares, 1, 1.0)
-        excess, bent = self._effects(inverse) if additive else (off, h1)
+        excess, bent = self._effects(inverse) if additive else (off, h1)  # without a share neither is used
         if additive:
             excess /= dim
             excess -= off  # of single effects over the joint one

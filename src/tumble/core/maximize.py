@@ -80,10 +80,7 @@ def maximize(
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_step)
         live &= _largest(free) > gtol
-    ended.append(Maxima(x, value))
-    points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
-    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
-    return Maxima(points[order], values[order])
+    return _best_first([*ended, Maxima(x, value)])
 
 
 def maximize_above(
@@ -110,6 +107,13 @@ def maximize_above(
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])
+
+
+def _best_first(ended: list[Maxima]) -> Maxima:
+    """All of `ended` in one; where a value is not finite comes last."""
+    points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
+    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
+    return Maxima(points[order], values[order])
 
 
 def _units(scales: Array) -> Array:

@@ -29,6 +29,7 @@ COMMANDS = (
     "python -m experiments table3 --seeds 20 --seed-base 1000",
     "python -m experiments compression                          # on a GPU; MNIST in the cache",
     "python -m experiments cartpole --seed-base 1000 --blocks default",
+    "python -m experiments cartpole --seed-base 1000 --blocks paper --methods xsf",
     "python -m experiments report --seeds 20 --seed-base 1000",
 )
 

@@ -10,7 +10,7 @@ from scipy.special import logit
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close
-from tumble.core.fit import Gamma, LogNormal, Normal, Priors, Uniform, fit, negative_log_posterior
+from tumble.core.fit import Gamma, LogNormal, NegativeLogPosterior, Normal, Priors, Uniform, fit
 from tumble.core.gp import JITTER, Hyper, Outputs
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
@@ -71,7 +71,7 @@ def test_the_objective_is_the_posterior_of_the_hyperparameters_by_scipy(kernel, 
     noise = priors.noise if isinstance(priors.noise, float) else 0.03
     shares = (0.0, 0.0) if priors.additive is None else (0.2, 0.6)
     a, b = Hyper((0.1, 0.2), 0.6, noise, shares[0]), Hyper((0.25, 0.07), 1.4, noise, shares[1])
-    ours = [negative_log_posterior(priors.to_theta(h), kernel, X, y, priors)[0] for h in (a, b)]
+    ours = [NegativeLogPosterior(kernel, X, y, priors)(priors.to_theta(h))[0] for h in (a, b)]
     assert ours[1] - ours[0] == pytest.approx(expected(b) - expected(a), rel=1e-8)
 
 
@@ -84,9 +84,34 @@ def test_the_gradient_of_the_fit_is_its_derivative(kernel, dim, priors):
     theta = theta + 0.1 * np.random.default_rng(3).standard_normal(len(theta))
 
     def value(rows):
-        return np.array([negative_log_posterior(row, kernel, X, y, priors)[0] for row in rows])
+        return np.array([objective(row)[0] for row in rows])
 
-    close(negative_log_posterior(theta, kernel, X, y, priors)[1], central(value, theta[None, :])[0], 1e-6)
+    objective = NegativeLogPosterior(kernel, X, y, priors)
+    close(objective(theta)[1], central(value, theta[None, :])[0], 1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, WITH_MEAN])
+def test_the_average_information_is_the_expected_one_on_average(kernel, priors):
+    """½ tr(K⁻¹ ∂_i K K⁻¹ ∂_j K), by central differences; a mean to be learned is a constant of K."""
+    X, _ = data(10, 2)
+    share = 0.0 if priors.additive is None else 0.3
+    theta = priors.to_theta(Hyper((0.3, 0.5), 0.8, 0.2, share))
+
+    def gram(theta):
+        h = priors.from_theta(theta)
+        K = oracles.cov_values(kernel, h, X, X) + (h.noise**2 + JITTER * h.variance) * np.eye(len(X))
+        return K if priors.mean is None else K + priors.mean**2
+
+    K, steps = gram(theta), 1e-5 * np.eye(len(theta))
+    turned = [np.linalg.solve(K, (gram(theta + s) - gram(theta - s)) / 2e-5) for s in steps]
+    expected = 0.5 * np.einsum("aij,bji->ab", turned, turned)
+    draws = np.linalg.cholesky(K) @ np.random.default_rng(0).standard_normal((len(X), 4000))
+    found = np.array([NegativeLogPosterior(kernel, X, y, priors)(theta)[2] for y in draws.T])
+    found -= np.diag(-priors.log_density(theta)[2])
+    error = found.std(axis=0) / np.sqrt(len(found))
+    assert (np.abs(found.mean(axis=0) - expected) < 5.0 * error + 1e-6).all()
+    assert (np.linalg.eigvalsh(found) > -1e-9).all()
 
 
 def test_crowded_good_values_do_not_move_the_mean_where_nothing_was_tried():
@@ -112,7 +137,7 @@ def test_priors_of_absurd_size_do_not_overflow(law):
 def test_a_matrix_that_cannot_be_factorised_is_never_preferred():
     X = np.zeros((3, 1))
     theta = DEFAULT.to_theta(Hyper((1.0,), 1e20, 1e-8))
-    value, grad = negative_log_posterior(theta, "se", X, np.arange(3.0), DEFAULT)
+    value, grad, _ = NegativeLogPosterior("se", X, np.arange(3.0), DEFAULT)(theta)
     assert value == np.inf or np.isfinite(value)
     assert np.isfinite(grad).all()
 
@@ -127,7 +152,7 @@ def test_the_fit_reaches_the_best_of_many_starts(kernel):
     rng = np.random.default_rng(1)
 
     def plain(theta):
-        return negative_log_posterior(theta, kernel, X, target, DEFAULT)[0]
+        return NegativeLogPosterior(kernel, X, target, DEFAULT)(theta)[0]
 
     found = [
         minimize(plain, low + (high - low) * rng.random(4), bounds=bounds, method="L-BFGS-B").fun
@@ -153,10 +178,11 @@ def test_the_paper_s_priors_bound_what_is_found_and_keep_the_noise(name):
 def test_a_prior_starts_inside_its_support(prior):
     low, high = prior.support
     assert 0.0 < low < prior.start < high
-    value, slope = prior.log_density(np.log([prior.start]))
+    value, slope, bend = prior.log_density(np.log([prior.start]))
     step = 1e-5
-    up, down = (prior.log_density(np.log([prior.start]) + s)[0] for s in (step, -step))
-    assert slope[0] == pytest.approx((up[0] - down[0]) / (2 * step), abs=1e-6)
+    up, down = (prior.log_density(np.log([prior.start]) + s) for s in (step, -step))
+    assert slope[0] == pytest.approx((up[0][0] - down[0][0]) / (2 * step), abs=1e-6)
+    assert bend[0] == pytest.approx((up[1][0] - down[1][0]) / (2 * step), abs=1e-6)
     assert np.isfinite(value).all()
 
 
@@ -212,7 +238,7 @@ def test_a_warm_start_finds_what_a_cold_one_finds():
     cold = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs)
     warm = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs, warm=cold.hyper, cold=False)
     value = [
-        negative_log_posterior(DEFAULT.to_theta(gp.hyper), "matern52", X, outputs.to_model(y), DEFAULT)[0]
+        NegativeLogPosterior("matern52", X, outputs.to_model(y), DEFAULT)(DEFAULT.to_theta(gp.hyper))[0]
         for gp in (cold, warm)
     ]
     assert value[1] <= value[0] + 1e-6
@@ -225,7 +251,7 @@ def test_a_bad_warm_start_does_not_spoil_a_cold_one():
     cold = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs)
     both = fit(X, y, kernel="matern52", priors=DEFAULT, outputs=outputs, warm=bad)
     value = [
-        negative_log_posterior(DEFAULT.to_theta(gp.hyper), "matern52", X, outputs.to_model(y), DEFAULT)[0]
+        NegativeLogPosterior("matern52", X, outputs.to_model(y), DEFAULT)(DEFAULT.to_theta(gp.hyper))[0]
         for gp in (cold, both)
     ]
     assert value[1] <= value[0] + 1e-6

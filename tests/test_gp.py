@@ -247,7 +247,7 @@ def test_one_dimensional_effects_as_products_equal_their_own_exponentials(scale)
     r = np.sqrt(5.0) * np.abs(A[:, None, :] - B) / scale
     expected = 2.0 + 0.7 * ((1.0 + r + r * r / 3.0) * np.exp(-r)).sum(axis=2)
     k = np.full((70, 40), 2.0)
-    _matern52_effects(k, A / scale, B / scale, 0.7)
+    _matern52_effects(k, A / scale, B / scale, 0.7, np.empty((2, *k.shape)))
     np.testing.assert_allclose(k, expected, atol=1e-12)
 
 

@@ -2,19 +2,27 @@
 
 Priors are densities of the value itself where the paper prints them (`Uniform`, `Gamma`, `Normal`) and of
 its logarithm for `LogNormal`, whose mode is then its median. The fit moves logarithms.
+
+It takes Newton's steps with the average information in place of the Hessian: half the sum of the observed and
+the expected information of θ is, but for what is zero in expectation, ½ (∂_i K w)ᵀ B (∂_j K w) with
+w = B (y - mean). That is never indefinite and costs a product of a matrix and a vector for each of θ. A fit
+that begins where the last one ended needs two or three evaluations, and one from far away ten.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.blas import dsymv, dsyr
+from scipy.linalg.blas import dsymm, dsymv, dsyr
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from .gp import GP, JITTER, KERNELS, Array, Hyper, Outputs, condition
 
-COLD, WARM = 60, 6  # iterations of a fit; a warm one goes on where the last one stopped
+EVALUATIONS = 50  # of a fit, at most
+WORTH = 0.02  # a step that gains less of the log posterior is the last
+STRIDE = 1.0  # no logarithm moves further in one step
+ARMIJO = 1e-4
+RIDGE = 1e-3  # information that is always there
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,9 @@ class Uniform:
     low: float
     high: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array]:
-        """Logarithm of the density, up to a constant, and its derivative by the logarithm of the value."""
-        return np.zeros_like(log_value), np.zeros_like(log_value)
+    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
+        """Logarithm of the density, up to a constant, and its derivatives by the logarithm of the value."""
+        return np.zeros_like(log_value), np.zeros_like(log_value), np.zeros_like(log_value)
 
     @property
     def start(self) -> float:
@@ -46,10 +54,10 @@ class Gamma:
     shape: float
     rate: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
         """As for `Uniform`."""
         value = self.rate * np.exp(log_value)
-        return (self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value
+        return (self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value, -value
 
     @property
     def start(self) -> float:
@@ -69,11 +77,12 @@ class Normal:
     mean: float
     std: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
         """As for `Uniform`."""
         value = np.exp(log_value)
         z = (value - self.mean) / self.std
-        return -0.5 * z * z, -z * value / self.std
+        relative = value / self.std
+        return -0.5 * z * z, -z * relative, -relative * (relative + z)
 
     @property
     def start(self) -> float:
@@ -93,10 +102,10 @@ class LogNormal:
     median: float
     sigma: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
         """As for `Uniform`, but the density is that of the logarithm."""
         z = (log_value - np.log(self.median)) / self.sigma
-        return -0.5 * z * z, -z / self.sigma
+        return -0.5 * z * z, -z / self.sigma, np.full_like(z, -(self.sigma**-2.0))
 
     @property
     def start(self) -> float:
@@ -155,26 +164,28 @@ class Priors:
         logs = [(float(np.log(low)), float(np.log(high))) for low, high in spans]
         return logs if self.additive is None else [*logs, (-7.0, 7.0)]
 
-    def log_density(self, theta: Array) -> tuple[float, Array]:
-        """Logarithm of the prior at theta, up to a constant, and its gradient."""
+    def log_density(self, theta: Array) -> tuple[float, Array, Array]:
+        """Logarithm of the prior at theta, up to a constant, its gradient, the diagonal of its Hessian."""
         split = len(theta) - (2 if self.additive is None else 3)
         parts = [
             self.lengthscale.log_density(theta[:split]),
             self.variance.log_density(theta[split : split + 1]),
         ]
         if isinstance(self.noise, float):
-            parts.append((np.zeros(1), np.zeros(1)))
+            parts.append((np.zeros(1), np.zeros(1), np.zeros(1)))
         else:
-            value, slope = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
-            parts.append((value, 0.5 * slope))
+            value, slope, bend = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
+            parts.append((value, 0.5 * slope, 0.25 * bend))
         if self.additive is not None:
-            z = (theta[-1:] - self.additive[0]) / self.additive[1]
-            parts.append((-0.5 * z * z, -z / self.additive[1]))
-        return float(sum(v.sum() for v, _ in parts)), np.concatenate([g for _, g in parts])
+            centre, spread = self.additive
+            z = (theta[-1:] - centre) / spread
+            parts.append((-0.5 * z * z, -z / spread, np.array([-(spread**-2.0)])))
+        values, slopes, bends = zip(*parts, strict=True)
+        return float(sum(v.sum() for v in values)), np.concatenate(slopes), np.concatenate(bends)
 
 
-class _Likelihood:
-    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient; distances are worked out once.
+class NegativeLogPosterior:
+    """-log p(y | X, θ) - log p(θ), up to constants, with what a step needs; distances are worked out once.
 
     The mean is at its most likely value for every θ, so that the gradient needs nothing more of it.
     """
@@ -183,78 +194,94 @@ class _Likelihood:
         self.kernel, self.y, self.priors = kernel, y, priors
         n, self.dim = X.shape
         first, second = np.tril_indices(n, -1)
-        self.squares = np.ascontiguousarray(np.square(X[first] - X[second]).T)  # (D, n (n - 1) / 2)
-        self.lower = first + n * second  # where the pairs lie in a matrix stored by columns
-        self.roots = np.sqrt(self.squares) if priors.additive is not None else self.squares[:0]
+        self.lower = first + n * second  # where the Q = n (n - 1) / 2 pairs lie in a matrix stored by columns
+        columns = np.ascontiguousarray(X.T)
+        self.roots = columns.take(first, axis=1)
+        self.roots -= columns.take(second, axis=1)
+        np.abs(self.roots, out=self.roots)  # (D, Q)
+        self.squares = self.roots * self.roots
+        self.tangents = np.zeros((self.dim + (2 if priors.additive is None else 3), len(first)))
+        self.work = np.empty((2, *self.squares.shape))
 
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        dim, additive = self.dim, self.priors.additive is not None
-        inverse = np.exp(-2.0 * theta[:dim])
-        variance, noise = np.exp(theta[dim]), np.exp(theta[dim + 1])
-        share = float(expit(theta[-1])) if additive else 0.0
-        off, h1 = KERNELS[self.kernel](inverse @ self.squares, 1, 1.0)
-        excess, bent = self._effects(inverse) if additive else (off, h1)  # without a share neither is used
-        if additive:
-            excess /= dim
-            excess -= off  # of single effects over the joint one
-            off += share * excess
-        off *= variance
-        n = len(self.y)
+    def __call__(self, theta: Array) -> tuple[float, Array, Array]:
+        """Its value, its gradient (P,) and the average information of θ (P, P) with that of the prior."""
+        n, dim = len(self.y), self.dim
+        signal, noise = np.exp(theta[dim]) * (1.0 + JITTER), np.exp(theta[dim + 1])
+        tangents = self._tangents(theta)
         K = np.zeros(n * n)
-        K[self.lower] = off
-        K[:: n + 1] = variance * (1.0 + JITTER) + noise
+        K[self.lower] = tangents[dim]
+        K[:: n + 1] = signal + noise
         chol, info = dpotrf(K.reshape(n, n, order="F"), lower=1, clean=0, overwrite_a=1)
         if info != 0:
-            return np.inf, np.zeros_like(theta)
+            return np.inf, np.zeros_like(theta), np.eye(len(theta))
         log_det = np.log(np.diag(chol)).sum()
         inv, _ = dpotri(chol, lower=1, overwrite_c=1)
-        weights = dsymv(1.0, inv, self.y, lower=1)
-        misfit = 0.5 * self.y @ weights
-        if self.priors.mean is not None:
-            ones = dsymv(1.0, inv, np.ones(n), lower=1)
-            mean = weights.sum() / (ones.sum() + self.priors.mean**-2.0)
-            misfit -= 0.5 * mean * weights.sum()
-            weights -= mean * ones
+        weights, ones = dsymv(1.0, inv, self.y, lower=1), dsymv(1.0, inv, np.ones(n), lower=1)
+        mean_var = 0.0 if self.priors.mean is None else 1.0 / (ones.sum() + self.priors.mean**-2.0)
+        mean = mean_var * weights.sum()
+        misfit = 0.5 * (self.y @ weights - mean * weights.sum())
+        weights -= mean * ones
+
+        moved = np.array([self._times(tangent, weights) for tangent in tangents])  # (P, n) ∂K w
+        moved[dim] += signal * weights
+        moved[dim + 1] = noise * weights
+        through = moved @ ones
+        average = 0.5 * (moved @ dsymm(1.0, inv, moved.T, lower=1) - mean_var * np.outer(through, through))
+
         pull = dsyr(-1.0, weights, lower=1, a=inv, overwrite_a=1)  # -2 d log p / dK
         trace = 0.5 * np.trace(pull)
-        pull = pull.ravel(order="K")[self.lower]
-        h1 *= pull
-        along = inverse * (self.squares @ h1)
-        grad = np.empty_like(theta)
+        grad = tangents @ pull.ravel(order="K")[self.lower]
+        grad[dim] += signal * trace
+        grad[dim + 1] += noise * trace
+        log_prior, d_prior, bend = self.priors.log_density(theta)
+        average.flat[:: len(theta) + 1] += np.maximum(-bend, 0.0)
+        return float(misfit + log_det - log_prior), grad - d_prior, average
+
+    def _times(self, pairs: Array, vector: Array) -> Array:
+        """(n,) the symmetric matrix that has these `pairs` (Q,), and no diagonal, times `vector` (n,)."""
+        n = len(vector)
+        matrix = np.zeros(n * n)
+        matrix[self.lower] = pairs
+        return np.asarray(dsymv(1.0, matrix.reshape(n, n, order="F"), vector, lower=1))
+
+    def _tangents(self, theta: Array) -> Array:
+        """(P, Q) derivatives by each of θ of the covariance of each pair: by the logarithm of the variance it
+        is that covariance, by the noise nothing. Overwritten by the next call.
+        """
+        dim, additive = self.dim, self.priors.additive is not None
+        variance, inverse = np.exp(theta[dim]), np.exp(-2.0 * theta[:dim])
+        r2 = np.multiply(self.squares, inverse[:, None], out=self.tangents[:dim])
+        off, h1 = KERNELS[self.kernel](np.add.reduce(r2, axis=0), 1, variance)
+        bends = np.negative(h1, out=h1)  # ∂_j k = r_j² times this
         if additive:
-            along *= 1.0 - share
-            along -= (share / dim) * (bent @ pull)
-            grad[-1] = variance * share * (1.0 - share) * (pull @ excess)
-        grad[:dim] = -variance * along
-        grad[dim] = pull @ off + variance * (1.0 + JITTER) * trace
-        grad[dim + 1] = noise * trace
-        log_prior, d_prior = self.priors.log_density(theta)
-        return float(misfit + log_det - log_prior), grad - d_prior
+            share = float(expit(theta[-1]))
+            effects, bends = self._effects(r2, inverse)
+            effects *= variance / dim
+            effects -= off  # what single effects have over the joint one
+            off += share * effects
+            np.multiply(effects, share * (1.0 - share), out=self.tangents[-1])
+            bends *= share * variance / dim
+            bends += (1.0 - share) * h1
+        r2 *= bends
+        self.tangents[dim] = off
+        return self.tangents
 
-    def _effects(self, inverse: Array) -> tuple[Array, Array]:
-        """Σ_j h0(r_j²) (P,) and each -r_j² h1(r_j²) (D, P) of the pairs: as `KERNELS`, the roots known."""
+    def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
+        """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q) of the Q pairs: as `KERNELS`, the roots known."""
+        h1, falling = self.work
         if self.kernel == "se":
-            bent = self.squares * inverse[:, None]
-            h0 = -0.5 * bent
-            np.exp(h0, out=h0)
-            bent *= h0
-        else:
-            bent = self.roots * -np.sqrt(5.0 * inverse)[:, None]
-            h0 = np.exp(bent)
-            np.subtract(1.0, bent, out=bent)
-            bent *= h0
-            third = self.squares * ((5.0 / 3.0) * inverse)[:, None]
-            h0 *= third
-            h0 += bent
-            bent *= third
-        return np.add.reduce(h0, axis=0), bent
-
-
-def negative_log_posterior(
-    theta: Array, kernel: str, X: Array, y: Array, priors: Priors
-) -> tuple[float, Array]:
-    """-log p(y | X, θ) - log p(θ), up to constants, and its gradient by θ (`Priors.to_theta`)."""
-    return _Likelihood(kernel, X, y, priors)(theta)
+            np.multiply(r2, -0.5, out=h1)
+            np.exp(h1, out=h1)
+            return np.add.reduce(h1, axis=0), h1
+        np.multiply(self.roots, -np.sqrt(5.0 * inverse)[:, None], out=h1)
+        np.exp(h1, out=falling)
+        np.subtract(1.0, h1, out=h1)
+        h1 *= falling
+        h0 = np.einsum("jq,jq->q", r2, falling)
+        h0 *= 5.0 / 3.0
+        h0 += np.add.reduce(h1, axis=0)
+        h1 *= 5.0 / 3.0
+        return h0, h1
 
 
 def fit(
@@ -266,22 +293,39 @@ def fit(
     warm: hyperparameters of an earlier fit; cold: start from the prior's centre as well and keep the better.
     """
     target = outputs.to_model(y)
-    objective = _Likelihood(kernel, X, target, priors)
-    bounds = priors.bounds(X.shape[1])
-    low, high = np.array(bounds).T
+    objective = NegativeLogPosterior(kernel, X, target, priors)
+    low, high = np.array(priors.bounds(X.shape[1])).T
     starts = [h for h in (warm, priors.hyper_start(X.shape[1]) if cold or warm is None else None) if h]
-    best_value, best = np.inf, priors.to_theta(starts[0])
-    for start in starts:
-        steps = WARM if len(starts) == 1 and warm is not None else COLD
-        result = minimize(
-            objective,
-            np.clip(priors.to_theta(start), low, high),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": steps, "ftol": 1e-5, "gtol": 1e-4},
-        )
-        if result.fun < best_value:
-            best_value, best = float(result.fun), result.x
+    ends = [_descend(objective, np.clip(priors.to_theta(start), low, high), low, high) for start in starts]
+    _, best = min(ends, key=lambda end: end[0])
     hyper = replace(priors.from_theta(best), learned=len(y))
     return condition(kernel, hyper, X, target, mean_std=priors.mean, outputs=outputs)
+
+
+def _descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Array) -> tuple[float, Array]:
+    """A local minimum of `objective` between `low` and `high` (P,), from `theta`: its value, and where."""
+    value, grad, average = objective(theta)
+    step, promised = _newton(theta, grad, average, low, high)
+    for _ in range(EVALUATIONS):
+        if promised < WORTH:
+            break
+        there = np.clip(theta + step, low, high)
+        found, new_grad, new_average = objective(there)
+        if found > value + ARMIJO * (grad @ (there - theta)):
+            step, promised = 0.3 * step, 0.3 * promised
+            continue
+        promised = min(promised, value - found)
+        theta, value = there, found
+        if promised >= WORTH:
+            grad, average = new_grad, new_average
+            step, promised = _newton(theta, grad, average, low, high)
+    return value, theta
+
+
+def _newton(theta: Array, grad: Array, average: Array, low: Array, high: Array) -> tuple[Array, float]:
+    """A step (P,) downhill, and how far a quadratic would fall along it."""
+    held = np.where(grad > 0.0, theta <= low, theta >= high)  # by a bound
+    metric = np.where(held | held[:, None], 0.0, average)
+    metric.flat[:: len(theta) + 1] += np.where(held, 1.0, RIDGE)
+    step = np.linalg.solve(metric, np.where(held, 0.0, -grad))
+    return step * (STRIDE / max(STRIDE, float(np.abs(step).max()))), -0.5 * float(grad @ step)

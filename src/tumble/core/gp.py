@@ -19,10 +19,10 @@ variance may lie in a sum of one-dimensional effects, one a coordinate, with the
     k = variance [ (1 - additive) h0(Σ_j r_j²) + additive/D Σ_j h0(r_j²) ]
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,9 @@ from scipy.spatial.distance import cdist
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
-Radial = Callable[[Array, int, float | Array], list[Array]]  # r², highest order wanted, k(0) -> h0, h1, h2
+Work = Sequence[Array | None]  # memory for h1, h2 and h0: a large array is dearer to ask for than to fill
 
+ANYWHERE: Work = (None, None, None)
 SQRT5 = np.sqrt(5.0)
 BLOCK = 40000  # covariances worked out at once: what the caches hold
 FEW = 8  # points for which products of exponentials do not pay
@@ -41,20 +42,24 @@ FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose dig
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
-def _squared_exponential(r2: Array, order: int, variance: float | Array) -> list[Array]:
-    h = variance * np.exp(-0.5 * r2)
-    return [h, -h, h][: order + 1]
+def _squared_exponential(
+    r2: Array, order: int, variance: float | Array, work: Work = ANYWHERE
+) -> list[Array]:
+    h = np.multiply(r2, -0.5, out=work[2])
+    np.exp(h, out=h)
+    h *= variance
+    return [h, -h, h][: order + 1] if order else [h]
 
 
-def _matern52(r2: Array, order: int, variance: float | Array) -> list[Array]:
-    rising = 5.0 * r2
+def _matern52(r2: Array, order: int, variance: float | Array, work: Work = ANYWHERE) -> list[Array]:
+    rising = np.multiply(r2, 5.0, out=work[0])
     np.sqrt(rising, out=rising)
-    e = np.negative(rising)
+    e = np.negative(rising, out=work[1])
     np.exp(e, out=e)
     e *= variance
     rising += 1.0
     rising *= e
-    h0 = (5.0 / 3.0) * r2
+    h0 = np.multiply(r2, 5.0 / 3.0, out=work[2])
     h0 *= e
     h0 += rising
     if order >= 1:
@@ -64,12 +69,14 @@ def _matern52(r2: Array, order: int, variance: float | Array) -> list[Array]:
     return [h0, rising, e][: order + 1]
 
 
-def _squared_exponential_effects(k: Array, A: Array, B: Array, variance: float) -> None:
+def _squared_exponential_effects(k: Array, A: Array, B: Array, variance: float, work: Array) -> None:
     for a, b in zip(A.T, B.T, strict=True):
-        k += _squared_exponential(np.subtract.outer(a, b) ** 2, 0, variance)[0]
+        r2 = np.subtract.outer(a, b, out=work[0])
+        r2 *= r2
+        k += _squared_exponential(r2, 0, variance, (None, None, work[1]))[0]
 
 
-def _matern52_effects(k: Array, A: Array, B: Array, variance: float) -> None:
+def _matern52_effects(k: Array, A: Array, B: Array, variance: float, work: Array) -> None:
     """In one dimension (1 + r + r²/3) exp(-r) with r = a - b is a product of rank three, without a root or an
     exponential of a pair; so is the one with r = b - a, and the smaller of the two is the kernel.
     """
@@ -79,7 +86,7 @@ def _matern52_effects(k: Array, A: Array, B: Array, variance: float) -> None:
         for p, q in zip(a, b, strict=True):
             k += _matern52((p[:, None] - q) ** 2 / 5.0, 0, variance)[0]
         return
-    falling, rising = np.empty_like(k), np.empty_like(k)
+    falling, rising = work
     for left, other_left, right, other_right in zip(*_left(a, variance), *_right(b), strict=True):
         np.matmul(left, right, out=falling)
         np.matmul(other_left, other_right, out=rising)
@@ -108,9 +115,16 @@ def _right(b: Array) -> Array:
     return right
 
 
+class Radial(Protocol):
+    """A radial kernel as a function of r²."""
+
+    def __call__(self, r2: Array, order: int, variance: float | Array, work: Work = ANYWHERE) -> list[Array]:
+        """h0, h1, h2 up to `order`, with k(0) = `variance`."""
+
+
 KERNELS: dict[str, Radial] = {"se": _squared_exponential, "matern52": _matern52}
-# k (P, Q), A (P, D), B (Q, D), k(0): adds Σ_j h0((a_j - b_j)²) to k
-EFFECTS: dict[str, Callable[[Array, Array, Array, float], None]] = {
+# k (P, Q), A (P, D), B (Q, D), k(0), memory (2, P, Q): adds Σ_j h0((a_j - b_j)²) to k
+EFFECTS: dict[str, Callable[[Array, Array, Array, float, Array], None]] = {
     "se": _squared_exponential_effects,
     "matern52": _matern52_effects,
 }
@@ -194,17 +208,18 @@ class GP:
         if k.size == 0:
             return k
         A, B = A * self._per_length, B * self._per_length
+        h = self.hyper
         blocks = -(-k.size // BLOCK)
         step = -(-len(A) // blocks)  # as many rows in each: a block costs something however small it is
+        work = np.empty((3, step, len(B)))
         for start in range(0, len(A), step):
-            k[start : start + step] = self._block(A[start : start + step], B)
-        return k
-
-    def _block(self, A: Array, B: Array) -> Array:
-        h = self.hyper
-        k = KERNELS[self.kernel](cdist(A, B, "sqeuclidean"), 0, (1.0 - h.additive) * h.variance)[0]
-        if h.additive:
-            EFFECTS[self.kernel](k, A, B, h.additive * h.variance / A.shape[1])
+            rows, block = A[start : start + step], k[start : start + step]
+            r2, *others = work[:, : len(rows)]
+            cdist(rows, B, "sqeuclidean", out=r2)
+            KERNELS[self.kernel](r2, 0, (1.0 - h.additive) * h.variance, (*others, block))
+            if h.additive:
+                variance = h.additive * h.variance / A.shape[1]
+                EFFECTS[self.kernel](block, rows, B, variance, work[:2, : len(rows)])
         return k
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:

@@ -15,7 +15,8 @@ from .gp import Array, Flags
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
 FTOL = 1e-3  # a step that gains less of a logarithm than this is not worth another evaluation
-THIN = (4, 8, 12)  # after so many evaluations only the better half of the starts that still move goes on
+HALVE = 4  # after so many evaluations only the better half of the starts that still move goes on
+RACE = 6  # after so many a start goes on only while its slope promises more than has been found
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 
 
@@ -29,7 +30,7 @@ class Maxima:
 
 def maximize(
     fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
-    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.1,
+    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.05,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
@@ -48,14 +49,17 @@ def maximize(
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step)
     live = np.isfinite(value) & (_largest(free) > gtol)
-    ended = []
+    ended, top = [], -np.inf
     for evaluation in range(max_evaluations):
-        if evaluation in THIN:
+        if evaluation == HALVE:
             hope = value + 0.5 * np.vecdot(free, direction)  # a quadratic's top
             hope[~live] = -np.inf
             live[np.argsort(-hope, kind="stable")[(np.count_nonzero(live) + 1) // 2 :]] = False
+        elif evaluation >= RACE:
+            live &= value + np.vecdot(free, direction) > top
         if np.count_nonzero(live) < len(live):
             ended.append(Maxima(x[~live], value[~live]))
+            top = np.fmax.reduce(value[~live], initial=top)
             x, value, grad, free, direction = x[live], value[live], grad[live], free[live], direction[live]
             inverse, fresh, step = inverse[live], fresh[live], step[live]
         if len(x) == 0:

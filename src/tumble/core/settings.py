@@ -56,7 +56,7 @@ class Settings:
     standardize: bool = True
     minima: str = "joint"
     n_minima: int = 20
-    grid: int = 128
+    grid: int = 96
     restarts: int = 8
     raw_samples: int = 256
     safety_first: bool = True

@@ -6,7 +6,7 @@ An `ask` is timed with its fits, after one new observation, on the same history 
 trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"), three of each. Seconds are those
 of the processor (all run on one thread), and the libraries take turns, so that a busy machine disturbs none;
 means are compared as ratios, because beyond 40 observations tumble learns hyperparameters only when there are
-3 % more of them: a median would leave the fits out.
+4 % more of them: a median would leave the fits out.
 """
 
 from __future__ import annotations

@@ -133,6 +133,26 @@ def test_points_of_minus_infinity_are_never_entered():
     np.testing.assert_allclose(found.points[1], [0.8, 0.8])
 
 
+def test_a_start_that_promises_less_than_was_found_gives_up_and_one_that_promises_more_does_not():
+    def two_hills(height):
+        def fun(x):
+            calls.append(len(x))
+            left = x[:, 0] < 0.5
+            bowl_value, bowl_grad = bowl(np.array([0.9, 0.5]), np.ones(2))(x)
+            ramp = np.where(left[:, None], [[0.0, 1.0]], bowl_grad)  # a long way up, at one slope
+            return np.where(left, height + x[:, 1], bowl_value), ramp
+
+        calls = []
+        return maximize(fun, np.array([[0.2, 0.0], [0.8, 0.5]])), len(calls)
+
+    _, alone = two_hills(0.0)  # above what the bowl has: it is climbed to its end
+    behind, together = two_hills(-10.0)
+    assert behind.values[0] > -1e-3
+    assert behind.points[1, 1] < 0.9
+    assert together < 0.6 * alone
+    assert two_hills(-0.2)[0].values[0] == pytest.approx(0.8)
+
+
 def test_a_start_at_the_top_stays_there():
     top = np.array([[0.3, 0.7]])
     np.testing.assert_allclose(maximize(bowl(top[0], np.ones(2)), top).points, top)

@@ -20,10 +20,12 @@ class Acquisition(Protocol):
         """Values (M,) and gradients (M, D) at x (M, D)."""
 
 
-def log_mean_exp(values: Array) -> Array:
-    """log of the mean of exp over the last axis."""
+def log_mean_exp(values: Array, weights: Array | None = None) -> Array:
+    """log of the mean of exp over the last axis, with `weights` (U,) that add up to 1 or all alike."""
     top = values.max(axis=-1, keepdims=True)
-    return np.asarray(top[..., 0] + np.log(np.mean(np.exp(values - top), axis=-1)))
+    relative = np.exp(values - top)
+    mean = np.mean(relative, axis=-1) if weights is None else relative @ weights
+    return np.asarray(top[..., 0] + np.log(mean))
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class ExcursionSearch:
     def screen(self, x: Array) -> Array:
         """The density of f* alone, without the expected slope."""
         mean, var = self.gp.predict(x)
-        value = log_mean_exp(-0.5 * (self.minima - mean[:, None]) ** 2 / var[:, None]) - LOG_SQRT_2PI
+        u, share = self.levels
+        value = log_mean_exp(-0.5 * (u - mean[:, None]) ** 2 / var[:, None], share) - LOG_SQRT_2PI
         return np.asarray(value if self.band else value - 0.5 * np.log(var))
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:

@@ -73,8 +73,6 @@ def propose(
     if state is None:
         return search.report(search.risky() if search.limited else search.free(), "free", 0.0)
     rho = max(required(state, settings), settings.rho_safe if last else 0.0)
-    if settings.safety_first and not safe_known:
-        return search.report(search.safest(), "risky" if state.failures_left > 0 else "safest", rho)
     if risky:
         return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
     x = search.safe(rho) if safe_known else None  # (13)

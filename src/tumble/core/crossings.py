@@ -36,22 +36,24 @@ def expected_abs(mean: Array, std: Array) -> Array:
     return np.asarray(std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * SQRT_HALF))
 
 
-def _slopes_given_crossing(at: Slopes, u: Array) -> tuple[Array, Array, Array]:
+def _slopes_given_crossing(at: Slopes, u: Array) -> tuple[Array, Array, Array, Array]:
     """∇f given f(x) = u, the virtual observation (App. A.2): its means (M, U, D) in units of its standard
-    deviations ν_j, those (M, D), and z = (u - μ) / σ² (M, U).
+    deviations ν_j, those (M, D), z = (u - μ) / σ² (M, U) and c / σ² (M, D).
     """
     var, c = at.var[:, None], at.cov_f_grad
+    ratio = c / var
     floor = 1e-12 * np.maximum(at.var_grad, TINY)
-    std = np.sqrt(np.maximum(at.var_grad - c * c / var, floor))
+    std = np.sqrt(np.maximum(at.var_grad - c * ratio, floor))
     z = (u - at.mean[:, None]) / var
-    gamma = (c / std)[:, None, :] * z[:, :, None]
-    gamma += (at.grad_mean / std)[:, None, :]
-    return gamma, std, z
+    gamma = c[:, None, :] * z[:, :, None]
+    gamma += at.grad_mean[:, None, :]
+    gamma /= std[:, None, :]
+    return gamma, std, z, ratio
 
 
 def log_intensity(at: Slopes, u: Array) -> Array:
     """(M, U) logarithm of the intensity of crossings (8) of the levels u (U,) at M points."""
-    gamma, std, z = _slopes_given_crossing(at, u)
+    gamma, std, z, _ = _slopes_given_crossing(at, u)
     norm = expected_abs(gamma * std[:, None, :], std[:, None, :]).sum(axis=2)
     log_density = -0.5 * z**2 * at.var[:, None] - 0.5 * np.log(at.var)[:, None] - LOG_SQRT_2PI
     return np.asarray(log_density + np.log(np.maximum(norm, TINY)))  # (8)
@@ -66,7 +68,7 @@ def log_mean_intensity_and_gradient(
     The mean is taken inside: ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u with p_u the share of level u, and all
     that depends on u is summed before it meets the (D, D) derivatives of the process.
     """
-    gamma, std, z = _slopes_given_crossing(at, u)
+    gamma, std, z, ratio = _slopes_given_crossing(at, u)
     var, c = at.var[:, None], at.cov_f_grad
     bell = gamma * SQRT_HALF
     sign = erf(bell)  # ∂E|s|/∂μ
@@ -93,7 +95,6 @@ def log_mean_intensity_and_gradient(
     signs, signs_z = summed[:, 0], summed[:, 1]
     bells = (pull[:, :1] @ bell)[:, 0] / (2.0 * std)
     # ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴, with ∂_l σ² = 2 c_l
-    ratio = c / var
     bells_c = bells * ratio
     # ∂_l μ_j(x; u) = ∂_l∂_jμ + z ∂_l c_j + c_j ∂_l z, with ∂_l z = -(∂_l μ + 2 z c_l) / σ²
     grad = bend.along(signs, signs_z - 2.0 * bells_c, bells)

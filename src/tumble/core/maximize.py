@@ -72,13 +72,14 @@ def maximize(
         moved = (trial - x) / unit
         gain = np.vecdot(grad, moved)
         good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
-        live, step, last = new_value - value >= ftol, np.ones(len(x)), step
-        bad = np.flatnonzero(~good)
-        if len(bad):
-            live[bad], step[bad] = _largest(moved[bad]) >= 1e-9, 0.3 * last[bad]
+        live = new_value - value >= ftol
+        step = np.where(good, 1.0, 0.3 * step)
+        if np.count_nonzero(good) < len(good):
+            bad = np.flatnonzero(~good)
+            live[bad] = _largest(moved[bad]) >= 1e-9
+            if len(bad) == len(good):
+                continue
             trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
-        if len(bad) == len(good):
-            continue
         _update(inverse, fresh, moved, grad - new_grad, good)
         x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
@@ -151,7 +152,7 @@ def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> 
 def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
     """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
     sy, yy = np.vecdot(s, y), np.vecdot(y, y)
-    bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
+    bent = good & (sy > 1e-10 * yy)
     count = np.count_nonzero(bent)
     if count == 0:
         return

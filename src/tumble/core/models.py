@@ -12,7 +12,7 @@ from .gp import GP, Array, Flags, Hyper, Outputs, condition
 from .settings import Settings
 
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
-SETTLED, GROWTH = 40, 1.03  # beyond so many observations hyperparameters are learned when there are 3 % more
+SETTLED, GROWTH = 40, 1.04  # beyond so many observations hyperparameters are learned when there are 4 % more
 
 
 @dataclass(frozen=True)

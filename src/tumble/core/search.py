@@ -15,6 +15,7 @@ from .models import Warm
 
 Snap = Callable[[Array], Array]
 SAME = 1e-6  # two points closer than this are one setting
+ABOUT = 1.25  # where the odds of a failure are at most so many times the least, it is about as safe
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,15 @@ class Search:
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
     def safest(self) -> Array:
-        """argmax φ."""
+        """argmax φ, or what promises most of what is about as safe as that."""
         feasibility = self.context.models.feasibility
         points = np.vstack([self.context.candidates, self._around_safe()])
-        starts = self._starts(points, feasibility.log_prob(points))
-        best = self._climb(feasibility.log_prob_and_grad, starts)
-        return self._choose(best, starts, points, feasibility.log_prob)
+        starts = self._starts(points, feasibility.margin(points))  # where φ is near 1 its logarithm is flat
+        best = self._climb(feasibility.margin_and_grad, starts)
+        x = self._choose(best, starts, points, feasibility.margin)
+        p = float(np.exp(feasibility.log_prob(x[None, :])[0]))
+        found = self.safe(p / (p + ABOUT * (1.0 - p)))
+        return x if found is None else found
 
     def report(self, x: Array, mode: str, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
@@ -168,12 +172,13 @@ class Search:
             best = Maxima(found, worth(found))
         if self.revisit:
             return np.asarray(best.points[int(np.argmax(best.values))])
-        if not self._is_new(best).any():
+        new = self._is_new(best)
+        if not new.any():
             found = others[:64] if self.snap is None else np.unique(self.snap(others), axis=0)
             fallback = Maxima(found, worth(found))
-            best = fallback if self._is_new(fallback).any() else best
-        new = self._is_new(best)
-        return np.asarray(best.points[int(np.argmax(np.where(new | ~new.any(), best.values, -np.inf)))])
+            among = self._is_new(fallback)
+            best, new = (fallback, among) if among.any() else (best, ~new)
+        return np.asarray(best.points[int(np.argmax(np.where(new, best.values, -np.inf)))])
 
     def _is_new(self, found: Maxima) -> Flags:
         """(M,) where a point has a value and is no setting that was tried or is in flight."""

@@ -36,7 +36,6 @@ class Settings:
     `grid` points all over the cube; n_minima samples.
     restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
     the cube, a quarter as many around the best trials, and some downhill from those.
-    safety_first: while no trial was safe, go where safety is most likely rather than by (15).
     temper: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study
     (core.calibration); without it, of the constraint itself, as printed.
@@ -57,9 +56,8 @@ class Settings:
     minima: str = "joint"
     n_minima: int = 20
     grid: int = 96
-    restarts: int = 8
-    raw_samples: int = 256
-    safety_first: bool = True
+    restarts: int = 6
+    raw_samples: int = 192
     temper: bool = True
     calibrate: bool = True
     incumbent: str = "mean"
@@ -94,7 +92,7 @@ class Settings:
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int) and 1 <= value <= MOST):
                 raise InputError(f"settings.{name} must be a whole number from 1 to {MOST}, not {value!r}")
-        for name in ("standardize", "safety_first", "temper", "calibrate"):
+        for name in ("standardize", "temper", "calibrate"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("pi_margin", "ucb_beta"):
@@ -119,7 +117,6 @@ class Settings:
             grid=1000,
             restarts=10,
             raw_samples=512,
-            safety_first=False,
             temper=False,
             calibrate=False,
             incumbent="observed",
@@ -134,6 +131,7 @@ class Settings:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> "Settings":
         """Inverse of `to_dict`."""
+        data = {name: value for name, value in data.items() if name != "safety_first"}  # a setting once
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")

@@ -11,7 +11,6 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
-from tumble.core import search
 from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
 from tumble.core.context import Context, excursion_search
@@ -301,17 +300,26 @@ def test_any_history_gives_a_finite_suggestion_inside_the_cube(seed):
     assert found.mode != "safe" or found.p_safe >= found.rho - 1e-12
 
 
+@pytest.mark.parametrize("settings", [Settings(), Settings.paper()], ids=["default", "paper"])
+def test_where_a_limit_is_broken_beyond_all_doubt_everywhere_the_point_is_still_the_safest(settings):
+    X = np.random.default_rng(0).random((25, 2))
+    known = history(X, ((X - 0.9) ** 2).sum(axis=1), 5.0 + X[:, :1])
+    found = suggest(known, BudgetState(2.3, 40, 0), settings=settings)
+    advice = recommend(known, settings, np.random.default_rng(0))
+    assert found.mode == "safest"
+    assert not advice.reached
+    assert found.x[0] == advice.x[0] == 0.0
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_safe_is_tried(seed, monkeypatch):
+def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_safe_is_tried(seed):
     X = np.random.default_rng(seed).random((30, 2))
     crashed = X[:, 0] > 0.75
     known = history(X, np.where(crashed, np.nan, ((X - 0.6) ** 2).sum(axis=1)), crashed=crashed)
     assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
     ways = Search(context, excursion_search(context), None)
-    about = ways.safest()
-    monkeypatch.setattr(search, "ABOUT", 1.0)
-    points = np.array([about, ways.safest()])
+    points = np.array([ways.about_safest(), ways.safest()])
     p, most = np.exp(context.models.feasibility.log_prob(points))
     assert (1.0 - p) / p <= 1.2501 * (1.0 - most) / most
     promise = ways.acquisition.value_and_grad(points)[0]

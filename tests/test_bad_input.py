@@ -280,6 +280,12 @@ def test_settings_that_would_break_a_fit_are_refused(change, message):
         replace(TINY, **({"objective": replace(TINY.objective, **change)} if of_priors else change))
 
 
+@pytest.mark.parametrize("data", [None, [], "paper", 3])
+def test_settings_are_loaded_from_a_dict_only(data):
+    with pytest.raises(tumble.InputError, match="settings must be what to_dict gave, not"):
+        tumble.Settings.from_dict(data)
+
+
 def test_settings_saved_by_an_older_version_are_what_they_were():
     data = {**tumble.Settings.paper().to_dict(), "safety_first": False}
     del data["temper"], data["objective"]["mean"], data["constraint"]["mean"]

@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logit
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close
-from tumble.core.fit import Gamma, LogNormal, NegativeLogPosterior, Normal, Priors, Uniform, fit
+from tumble.core.fit import Gamma, LogNormal, NegativeLogPosterior, Normal, Priors, Uniform, _descend, fit
 from tumble.core.gp import JITTER, Hyper, Outputs
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
@@ -140,6 +143,30 @@ def test_a_matrix_that_cannot_be_factorised_is_never_preferred():
     value, grad, _ = NegativeLogPosterior("se", X, np.arange(3.0), DEFAULT)(theta)
     assert value == np.inf or np.isfinite(value)
     assert np.isfinite(grad).all()
+
+
+@given(st.integers(0, 10**6))
+@effort(max_examples=60)
+def test_a_fit_stays_within_its_bounds_and_never_ends_worse_than_it_began(seed):
+    rng = np.random.default_rng(seed)
+    priors = [DEFAULT, ADDITIVE, WITH_MEAN, *TABLE_2.values()][int(rng.integers(8))]
+    dim, n = int(rng.integers(1, 5)), int(rng.integers(1, 16))
+    X, y = rng.random((n, dim)), rng.choice([0.0, 1.0, 1e4]) * rng.standard_normal(n)
+    objective = NegativeLogPosterior(str(rng.choice(KERNELS)), X, y, priors)
+    low, high = np.array(priors.bounds(dim)).T
+    start = np.clip(low + (high - low) * rng.uniform(-0.2, 1.2, len(low)), low, high)  # now and then a corner
+    value, end = _descend(objective, start, low, high)
+    assert ((end >= low) & (end <= high)).all()
+    assert value == objective(end)[0] <= objective(start)[0]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+@pytest.mark.parametrize("size", [1e100, 1e160, 1e300])
+@pytest.mark.parametrize("priors", [WITH_MEAN, TABLE_2["Hartman"]])
+def test_outputs_too_large_to_square_leave_hyperparameters_that_are_finite(size, priors):
+    X, y = data(12, 2)
+    gp = fit(X, size * y, kernel="matern52", priors=priors, outputs=Outputs())
+    assert np.isfinite([*gp.hyper.lengthscales, gp.hyper.variance, gp.hyper.noise]).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

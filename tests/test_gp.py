@@ -102,7 +102,7 @@ def test_the_posterior_agrees_with_botorch(kernel, dim):
 
 def given_crossing(gp: GP, x, u: float):
     """Mean and variance of ∇f(x) given f(x) = u, from what the core computes."""
-    gamma, std, _ = _slopes_given_crossing(gp.slopes(x[None, :]), np.array([u]))
+    gamma, std, *_ = _slopes_given_crossing(gp.slopes(x[None, :]), np.array([u]))
     return gamma[0, 0] * std[0], std[0] ** 2
 
 

@@ -133,24 +133,34 @@ def test_points_of_minus_infinity_are_never_entered():
     np.testing.assert_allclose(found.points[1], [0.8, 0.8])
 
 
+def valley(x):
+    """Rosenbrock's, upside down with its top of 0 at (0.75, 0.5): a long way up."""
+    a, b = 4.0 * x[:, 0] - 2.0, 4.0 * x[:, 1] - 1.0
+    bend = b - a * a
+    slopes = 4.0 * np.column_stack([40.0 * a * bend + 2.0 * (1.0 - a), -20.0 * bend])
+    return -10.0 * bend**2 - (1.0 - a) ** 2, slopes
+
+
 def test_a_start_that_promises_less_than_was_found_gives_up_and_one_that_promises_more_does_not():
-    def two_hills(height):
+    def beside(top):
+        """From the valley's far end, beside a start next to a bowl's top."""
+
         def fun(x):
             calls.append(len(x))
-            left = x[:, 0] < 0.5
-            bowl_value, bowl_grad = bowl(np.array([0.9, 0.5]), np.ones(2))(x)
-            ramp = np.where(left[:, None], [[0.0, 1.0]], bowl_grad)  # a long way up, at one slope
-            return np.where(left, height + x[:, 1], bowl_value), ramp
+            left = x[:, 2] < 0.5
+            value, grad = valley(x)
+            bowl_value, bowl_grad = bowl(np.array([0.5, 0.5, 0.9]), np.ones(3))(x)
+            grad = np.column_stack([grad, np.zeros(len(x))])
+            return np.where(left, value, bowl_value + top), np.where(left[:, None], grad, bowl_grad)
 
-        calls = []
-        return maximize(fun, np.array([[0.2, 0.0], [0.8, 0.5]])), len(calls)
+        calls: list[int] = []
+        return maximize(fun, np.array([[0.2, 0.4, 0.2], [0.5, 0.5, 0.8]])), len(calls)
 
-    _, alone = two_hills(0.0)  # above what the bowl has: it is climbed to its end
-    behind, together = two_hills(-10.0)
-    assert behind.values[0] > -1e-3
-    assert behind.points[1, 1] < 0.9
+    won, alone = beside(-6.0)  # the valley's top is higher, and it is climbed to its end
+    lost, together = beside(10.0)
+    assert won.values[0] > -0.01
+    assert lost.values[0] > 10.0 - 0.01
     assert together < 0.6 * alone
-    assert two_hills(-0.2)[0].values[0] == pytest.approx(0.8)
 
 
 def test_a_start_at_the_top_stays_there():

@@ -107,7 +107,7 @@ def explain(s: Suggestion, method: str) -> str:
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: safe search, {asked}; {p}, {value}, {left}."
     return (
-        f"Trial {s.number}: nothing reaches P(safe) = {_percent(s.rho)}, so this is the safest point; "
+        f"Trial {s.number}: nothing reaches P(safe) = {_percent(s.rho)}, so this is about the safest; "
         f"{p}, {value}, {left}."
     )
 

@@ -78,7 +78,7 @@ def propose(
     x = search.safe(rho) if safe_known else None  # (13)
     if x is not None:
         return search.report(x, "safe", rho)
-    return search.report(search.safest(), "safest", rho)
+    return search.report(search.about_safest(), "safest", rho)
 
 
 def _last_failure_is_kept(history: History, state: BudgetState | None) -> bool:

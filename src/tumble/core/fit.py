@@ -20,7 +20,7 @@ from .gp import GP, JITTER, KERNELS, Array, Hyper, Outputs, condition
 
 EVALUATIONS = 50  # of a fit, at most
 WORTH = 0.02  # a step that gains less of the log posterior is the last
-STRIDE = 1.0  # no logarithm moves further in one step
+STRIDE, SHORT = 1.0, 1e-3  # no logarithm moves further in one step; one that moves none as far is the last
 ARMIJO = 1e-4
 RIDGE = 1e-3  # information that is always there
 
@@ -212,8 +212,9 @@ class NegativeLogPosterior:
         K[self.lower] = tangents[dim]
         K[:: n + 1] = signal + noise
         chol, info = dpotrf(K.reshape(n, n, order="F"), lower=1, clean=0, overwrite_a=1)
+        nowhere = np.inf, np.zeros_like(theta), np.eye(len(theta))
         if info != 0:
-            return np.inf, np.zeros_like(theta), np.eye(len(theta))
+            return nowhere
         log_det = np.log(np.diag(chol)).sum()
         inv, _ = dpotri(chol, lower=1, overwrite_c=1)
         weights, ones = dsymv(1.0, inv, self.y, lower=1), dsymv(1.0, inv, np.ones(n), lower=1)
@@ -222,9 +223,9 @@ class NegativeLogPosterior:
         misfit = 0.5 * (self.y @ weights - mean * weights.sum())
         weights -= mean * ones
 
-        moved = np.array([self._times(tangent, weights) for tangent in tangents])  # (P, n) ∂K w
+        moved = np.array([self._times(pairs, weights) for pairs in tangents])  # (P, n) ∂K w
         moved[dim] += signal * weights
-        moved[dim + 1] = noise * weights
+        moved[dim + 1] += noise * weights
         through = moved @ ones
         average = 0.5 * (moved @ dsymm(1.0, inv, moved.T, lower=1) - mean_var * np.outer(through, through))
 
@@ -235,7 +236,8 @@ class NegativeLogPosterior:
         grad[dim + 1] += noise * trace
         log_prior, d_prior, bend = self.priors.log_density(theta)
         average.flat[:: len(theta) + 1] += np.maximum(-bend, 0.0)
-        return float(misfit + log_det - log_prior), grad - d_prior, average
+        value = float(misfit + log_det - log_prior)
+        return (value, grad - d_prior, average) if np.isfinite(value) else nowhere
 
     def _times(self, pairs: Array, vector: Array) -> Array:
         """(n,) the symmetric matrix that has these `pairs` (Q,), and no diagonal, times `vector` (n,)."""
@@ -307,25 +309,29 @@ def _descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Ar
     value, grad, average = objective(theta)
     step, promised = _newton(theta, grad, average, low, high)
     for _ in range(EVALUATIONS):
-        if promised < WORTH:
+        if promised < WORTH or np.abs(step).max() < SHORT:
             break
         there = np.clip(theta + step, low, high)
         found, new_grad, new_average = objective(there)
-        if found > value + ARMIJO * (grad @ (there - theta)):
-            step, promised = 0.3 * step, 0.3 * promised
+        if found > value + ARMIJO * min(0.0, float(grad @ (there - theta))):
+            step = 0.3 * step
             continue
-        promised = min(promised, value - found)
-        theta, value = there, found
-        if promised >= WORTH:
-            grad, average = new_grad, new_average
-            step, promised = _newton(theta, grad, average, low, high)
+        gained, theta, value = value - found, there, found
+        if gained < WORTH and promised < 10.0 * WORTH:
+            break
+        grad, average = new_grad, new_average
+        step, promised = _newton(theta, grad, average, low, high)
     return value, theta
 
 
 def _newton(theta: Array, grad: Array, average: Array, low: Array, high: Array) -> tuple[Array, float]:
-    """A step (P,) downhill, and how far a quadratic would fall along it."""
-    held = np.where(grad > 0.0, theta <= low, theta >= high)  # by a bound
-    metric = np.where(held | held[:, None], 0.0, average)
-    metric.flat[:: len(theta) + 1] += np.where(held, 1.0, RIDGE)
-    step = np.linalg.solve(metric, np.where(held, 0.0, -grad))
-    return step * (STRIDE / max(STRIDE, float(np.abs(step).max()))), -0.5 * float(grad @ step)
+    """A step (P,) downhill that no bound cuts off at once; how far a quadratic would fall on all of it."""
+    held = np.where(grad > 0.0, theta <= low, theta >= high)
+    while True:
+        metric = np.where(held | held[:, None], 0.0, average)
+        metric.flat[:: len(theta) + 1] += np.where(held, 1.0, RIDGE)
+        step = np.linalg.solve(metric, np.where(held, 0.0, -grad))
+        cut = ~held & np.where(step < 0.0, theta <= low, theta >= high)
+        if not cut.any():
+            return step * (STRIDE / max(STRIDE, float(np.abs(step).max()))), -0.5 * float(grad @ step)
+        held |= cut

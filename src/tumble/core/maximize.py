@@ -36,7 +36,8 @@ def maximize(
 
     scales: (D,) lengths on which `fun` varies; the search moves in units of them, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
-    or when backtracking no longer moves it. Values of -inf mark points that are not to be entered.
+    when backtracking no longer moves it, or when others are ahead (HALVE, RACE). Values of -inf mark points
+    that are not to be entered.
     """
     M, D = starts.shape
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
@@ -56,7 +57,7 @@ def maximize(
             hope[~live] = -np.inf
             live[np.argsort(-hope, kind="stable")[(np.count_nonzero(live) + 1) // 2 :]] = False
         elif evaluation >= RACE:
-            live &= value + np.vecdot(free, direction) > top
+            live &= fresh | (value + np.vecdot(free, direction) > top)
         if np.count_nonzero(live) < len(live):
             ended.append(Maxima(x[~live], value[~live]))
             top = np.fmax.reduce(value[~live], initial=top)
@@ -152,7 +153,7 @@ def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> 
 def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
     """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
     sy, yy = np.vecdot(s, y), np.vecdot(y, y)
-    bent = good & (sy > 1e-10 * yy)
+    bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
     count = np.count_nonzero(bent)
     if count == 0:
         return

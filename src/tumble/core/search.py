@@ -113,16 +113,21 @@ class Search:
         x = self._choose(Maxima(best.points, worth(best.points)), starts, points, worth)
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
+    def about_safest(self) -> Array:
+        """argmax α(x) where the odds of a failure are ABOUT as small as anywhere."""
+        x = self.safest()
+        p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
+        rho = p / (p + ABOUT * (1.0 - p))
+        found = self.safe(rho) if 0.0 < rho < 1.0 else None
+        return x if found is None else found
+
     def safest(self) -> Array:
-        """argmax φ, or what promises most of what is about as safe as that."""
+        """argmax φ."""
         feasibility = self.context.models.feasibility
         points = np.vstack([self.context.candidates, self._around_safe()])
         starts = self._starts(points, feasibility.margin(points))  # where φ is near 1 its logarithm is flat
         best = self._climb(feasibility.margin_and_grad, starts)
-        x = self._choose(best, starts, points, feasibility.margin)
-        p = float(np.exp(feasibility.log_prob(x[None, :])[0]))
-        found = self.safe(p / (p + ABOUT * (1.0 - p)))
-        return x if found is None else found
+        return self._choose(best, starts, points, feasibility.margin)
 
     def report(self, x: Array, mode: str, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""

@@ -131,6 +131,8 @@ class Settings:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> "Settings":
         """Inverse of `to_dict`."""
+        if not isinstance(data, dict):
+            raise InputError(f"settings must be what to_dict gave, not {data!r}")
         data = {name: value for name, value in data.items() if name != "safety_first"}  # a setting once
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:

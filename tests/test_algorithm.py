@@ -70,10 +70,14 @@ def test_the_mode_follows_the_controller(z, failures_left, mode):
     assert suggest(constrained(), BudgetState(z, 40, failures_left)).mode == mode
 
 
-def test_until_something_safe_is_known_the_search_is_risky():
+@pytest.mark.parametrize(
+    ("left", "safety_first", "mode"), [(6, True, "risky"), (5, True, "safest"), (3, False, "risky")]
+)
+def test_until_something_safe_is_known_half_of_the_failures_are_risked(left, safety_first, mode):
     X = np.random.default_rng(0).random((5, 2))
     known = history(X, X.sum(axis=1), np.ones((5, 1)))
-    assert suggest(known, BudgetState(2.0, 40, 3)).mode == "risky"
+    settings = replace(SMALL, safety_first=safety_first)
+    assert suggest(known, BudgetState(2.0, 40, left), settings=settings).mode == mode
 
 
 def test_no_failure_left_has_precedence_and_with_nothing_safe_known_means_the_safest_point():

@@ -287,6 +287,6 @@ def test_settings_are_loaded_from_a_dict_only(data):
 
 
 def test_settings_saved_by_an_older_version_are_what_they_were():
-    data = {**tumble.Settings.paper().to_dict(), "safety_first": False}
+    data = tumble.Settings.paper().to_dict()
     del data["temper"], data["objective"]["mean"], data["constraint"]["mean"]
     assert tumble.Settings.from_dict(data) == tumble.Settings.paper()

@@ -106,10 +106,8 @@ def explain(s: Suggestion, method: str) -> str:
     if s.mode == "safe":
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: safe search, {asked}; {p}, {value}, {left}."
-    return (
-        f"Trial {s.number}: nothing reaches P(safe) = {_percent(s.rho)}, so this is about the safest; "
-        f"{p}, {value}, {left}."
-    )
+    short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
+    return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
 
 
 def _count(n: int, noun: str) -> str:

@@ -57,13 +57,15 @@ def propose(
     models = fit_models(history, settings, warm)
     safe_known = bool(history.safe.any())
     last = controlled and safe_known and _last_failure_is_kept(history, state)
+    failed = int(history.failed.sum())
     risky = state is None or (
-        not last and (is_risky(state, safe_known, settings) or (not controlled and state.failures_left > 0))
+        not last
+        and (is_risky(state, safe_known, settings, failed) or (not controlled and state.failures_left > 0))
     )
     context = Context.of(history, models, settings, rng)
     wary = 1.0
     if controlled and state is not None and settings.temper:
-        wary = wariness(int(history.failed.sum()), len(history.X))
+        wary = wariness(failed, len(history.X))
     search = Search(context, build(context), snap, wariness=wary)
     if keeps is not None:
         kept = search.kept()

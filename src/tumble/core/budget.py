@@ -75,11 +75,17 @@ def required(state: BudgetState, settings: Settings) -> float:
     return max(settings.rho_safe, spread)
 
 
-def is_risky(state: BudgetState, safe_known: bool, settings: Settings) -> bool:
-    """Whether to search by (15) rather than under the probabilistic constraint (13)."""
+def is_risky(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
+    """Whether to search by (15) rather than under the probabilistic constraint (13).
+
+    failed: trials that failed, whoever paid for them: while none was safe, (15) is over once they are as many
+    as the failures left, where `settings.safety_first`.
+    """
     if state.failures_left == 0:
         return False
-    return not safe_known or state.rho <= settings.rho_b
+    if not safe_known:
+        return failed < state.failures_left or not settings.safety_first
+    return state.rho <= settings.rho_b
 
 
 def wariness(failed: int, told: int) -> float:

@@ -36,6 +36,7 @@ class Settings:
     `grid` points all over the cube; n_minima samples.
     restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
     the cube, a quarter as many around the best trials, and some downhill from those.
+    safety_first: while no trial was safe, spend half of the failures by (15), the rest where it is safest.
     temper: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study
     (core.calibration); without it, of the constraint itself, as printed.
@@ -58,6 +59,7 @@ class Settings:
     grid: int = 96
     restarts: int = 6
     raw_samples: int = 192
+    safety_first: bool = True
     temper: bool = True
     calibrate: bool = True
     incumbent: str = "mean"
@@ -92,7 +94,7 @@ class Settings:
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int) and 1 <= value <= MOST):
                 raise InputError(f"settings.{name} must be a whole number from 1 to {MOST}, not {value!r}")
-        for name in ("standardize", "temper", "calibrate"):
+        for name in ("standardize", "safety_first", "temper", "calibrate"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("pi_margin", "ucb_beta"):
@@ -117,6 +119,7 @@ class Settings:
             grid=1000,
             restarts=10,
             raw_samples=512,
+            safety_first=False,
             temper=False,
             calibrate=False,
             incumbent="observed",
@@ -133,7 +136,6 @@ class Settings:
         """Inverse of `to_dict`."""
         if not isinstance(data, dict):
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
-        data = {name: value for name, value in data.items() if name != "safety_first"}  # a setting once
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")

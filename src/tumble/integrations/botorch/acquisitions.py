@@ -95,9 +95,10 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
             raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
         super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
         self.settings, self.penalty = settings or Settings(), penalty
+        safe = (self.study.observed() <= 0.0).all(axis=1)
         if safe_known is None:
-            safe_known = bool((self.study.observed() <= 0.0).all(axis=1).any())
-        risky = is_risky(budget_state, safe_known, self.settings)
+            safe_known = bool(safe.any())
+        risky = is_risky(budget_state, safe_known, self.settings, int((~safe).sum()))
         self.mode = "risky" if risky else "safe" if safe_known else "safest"
         self.rho = required(budget_state, self.settings)
         self.level = float(ndtri(self.rho))

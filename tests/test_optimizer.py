@@ -1,6 +1,7 @@
 """Ask and tell: counting, pending trials, budgets that hold under every order of calls, explanations."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import tumble
 from tumble.space import Categorical, Float, Int, Space
+from tumble.trials import explain
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 BOX = [(-5.0, 5.0), (0.0, 10.0)]
@@ -413,6 +415,8 @@ def test_the_safest_point_is_called_so():
     assert s.mode == "safest"
     assert "nothing reaches P(safe)" in str(s)
     assert "0 failures and 10 trials left" in str(s)
+    surer = replace(s, p_safe=0.9999)  # than was asked for, but nothing was safe yet
+    assert "nothing was safe yet, so this is about the safest; P(safe) = 99.99 %" in explain(surer, "xsf")
 
 
 def test_reliability_counts_the_claims_that_held():

@@ -57,7 +57,7 @@ class Settings:
     minima: str = "joint"
     n_minima: int = 20
     grid: int = 96
-    restarts: int = 6
+    restarts: int = 8
     raw_samples: int = 192
     safety_first: bool = True
     temper: bool = True

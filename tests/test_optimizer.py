@@ -415,8 +415,8 @@ def test_the_safest_point_is_called_so():
     assert s.mode == "safest"
     assert "nothing reaches P(safe)" in str(s)
     assert "0 failures and 10 trials left" in str(s)
-    surer = replace(s, p_safe=0.9999)  # than was asked for, but nothing was safe yet
-    assert "nothing was safe yet, so this is about the safest; P(safe) = 99.99 %" in explain(surer, "xsf")
+    surer = replace(s, p_safe=1.0)  # than was asked for, but nothing was safe yet
+    assert "nothing was safe yet, so this is about the safest; P(safe) = 100 %" in explain(surer, "xsf")
 
 
 def test_reliability_counts_the_claims_that_held():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests import oracles
 from tests.oracles import KERNELS, Dense, central, close, problem
 from tumble.core.crossings import _slopes_given_crossing
-from tumble.core.gp import FEW, GP, JITTER, Hyper, Outputs, Slopes, _matern52_effects, cholesky, condition
+from tumble.core.gp import FEW, GP, JITTER, Hyper, Outputs, Slopes, cholesky, condition
+from tumble.core.kernels import _matern52_effects
 
 DIMS = range(1, 11)
 SHARES = (0.0, 0.3)  # of one-dimensional effects

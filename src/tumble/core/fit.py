@@ -16,12 +16,13 @@ from scipy.linalg.blas import dsymm, dsymv, dsyr
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.special import expit, logit
 
-from .gp import GP, JITTER, KERNELS, Array, Hyper, Outputs, condition
+from .gp import GP, JITTER, Array, Hyper, Outputs, condition
+from .kernels import KERNELS
+from .maximize import ARMIJO
 
 EVALUATIONS = 50  # of a fit, at most
 WORTH = 0.02  # a step that gains less of the log posterior is the last
 STRIDE, SHORT = 1.0, 1e-3  # no logarithm moves further in one step; one that moves none as far is the last
-ARMIJO = 1e-4
 RIDGE = 1e-3  # information that is always there
 
 

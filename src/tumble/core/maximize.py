@@ -53,9 +53,7 @@ def maximize(
     ended, top = [], -np.inf
     for evaluation in range(max_evaluations):
         if evaluation == HALVE:
-            hope = value + 0.5 * np.vecdot(free, direction)  # a quadratic's top
-            hope[~live] = -np.inf
-            live[np.argsort(-hope, kind="stable")[(np.count_nonzero(live) + 1) // 2 :]] = False
+            live = _better_half(live, value + 0.5 * np.vecdot(free, direction))  # a quadratic's top
         elif evaluation >= RACE:
             live &= fresh | (value + np.vecdot(free, direction) > top)
         if np.count_nonzero(live) < len(live):
@@ -113,6 +111,13 @@ def maximize_above(
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])
+
+
+def _better_half(live: Flags, hope: Array) -> Flags:
+    """(M,) those of `live` that hope for most, half of them."""
+    hope = np.where(live, hope, -np.inf)
+    best = np.argsort(-hope, kind="stable")[: (np.count_nonzero(live) + 1) // 2]
+    return np.isin(np.arange(len(live)), best)
 
 
 def _best_first(ended: list[Maxima]) -> Maxima:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from .fit import Gamma, LogNormal, Normal, Prior, Priors, Uniform
-from .gp import KERNELS
+from .kernels import KERNELS
 
 LAWS = ("joint", "frechet", "gumbel")
 MOST = 100_000  # samples, points or starts

@@ -414,7 +414,8 @@ def test_the_safest_point_is_called_so():
     s = opt.ask()
     assert s.mode == "safest"
     assert "nothing reaches P(safe)" in str(s)
-    assert "0 failures and 10 trials left" in str(s)
+    assert "0 failures left to spend, 10 trials after it" in str(s)
+    assert "P(safe) below 0.01 %" in explain(replace(s, p_safe=1e-85), "xsf")
     surer = replace(s, p_safe=1.0)  # than was asked for, but nothing was safe yet
     assert "nothing was safe yet, so this is about the safest; P(safe) = 100 %" in explain(surer, "xsf")
 

@@ -93,9 +93,9 @@ class Recommended:
 
 def explain(s: Suggestion, method: str) -> str:
     """One plain sentence on why this trial, chosen by `method`."""
-    left = f"{_count(s.failures_left, 'failure')} and {_count(s.trials_left, 'trial')} left after it"
+    left = f"{_count(s.failures_left, 'failure')} left to spend, {_count(s.trials_left, 'trial')} after it"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
-    p = f"P(safe) = {_percent(s.p_safe)}"
+    p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
     if s.mode == "start":
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":

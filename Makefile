@@ -30,7 +30,7 @@ help:
 	@echo 'Variables: PYTHON=python3.12 (any from 3.11), JOBS=2 (test processes)'
 
 run: $(RUN_READY)
-	$(BIN)/python -m tumble.demo
+	$(BIN)/python examples/demo.py
 
 # One BLAS thread a process: the processes share the cores, and timings compare.
 test unit bench: export OMP_NUM_THREADS = 1

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments import machine
+from experiments.runs import machine
 
 machine.one_thread_each()
 
 import numpy as np  # noqa: E402
 
-from experiments import methods, pool, settings, statistics  # noqa: E402
-from experiments.records import Spec  # noqa: E402
-from experiments.statistics import Cell  # noqa: E402
-from experiments.store import Store  # noqa: E402
+from experiments.runs import methods, pool, settings, statistics  # noqa: E402
+from experiments.runs.records import Spec  # noqa: E402
+from experiments.runs.statistics import Cell  # noqa: E402
+from experiments.runs.store import Store  # noqa: E402
 from tumble import Settings, problems  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 
 import tumble
 from tumble.studies.config import load
-from tumble.studies.evidence import evidence
+from tumble.studies.csv_io import evidence
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
 

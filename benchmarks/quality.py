@@ -15,21 +15,21 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from experiments import machine
+from experiments.runs import machine
 
 machine.one_thread_each()
 
 import numpy as np  # noqa: E402
 
-from experiments import methods, pool, statistics  # noqa: E402
-from experiments.records import Line, Spec  # noqa: E402
-from experiments.statistics import Cell  # noqa: E402
-from experiments.store import Store  # noqa: E402
+from experiments.peers import SETTINGS  # noqa: E402
+from experiments.runs import methods, pool, statistics  # noqa: E402
+from experiments.runs.records import Line, Spec  # noqa: E402
+from experiments.runs.statistics import Cell  # noqa: E402
+from experiments.runs.store import Store  # noqa: E402
 from tumble import problems  # noqa: E402
 from tumble.core.feasibility import violated  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
-from .peers import SETTINGS  # noqa: E402
 from .tables import table, verdict  # noqa: E402
 
 PROBLEMS = (

@@ -23,21 +23,21 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
 
-from experiments import machine
+from experiments.runs import machine
 
 machine.one_thread_each()  # before numpy is loaded
 
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from experiments.loop import Searcher  # noqa: E402
-from experiments.methods import LABELS, TumbleSearcher  # noqa: E402
-from experiments.records import Spec  # noqa: E402
+from experiments import peers  # noqa: E402
+from experiments.runs.methods import LABELS, TumbleSearcher  # noqa: E402
+from experiments.runs.records import Spec  # noqa: E402
+from experiments.runs.searcher import Searcher  # noqa: E402
 from tumble import Settings, problems  # noqa: E402
-from tumble.policies import POLICIES  # noqa: E402
+from tumble.methods import POLICIES  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
-from . import peers  # noqa: E402
 from .tables import table, verdict  # noqa: E402
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ import tumble
 from tumble import problems
 from tumble.core import budget, minimum
 from tumble.core.crossings import log_intensity
-from tumble.core.gp import Hyper, condition
+from tumble.core.process.gp import Hyper, condition
 from tumble.problems import figure1
 
 TEAL, ORANGE, GREY = "#00796b", "#e64a19", "#777777"

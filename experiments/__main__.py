@@ -7,15 +7,16 @@ import os
 import sys
 from pathlib import Path
 
-from . import machine
+from .runs import machine
 
 machine.one_thread_each()  # before numpy is loaded, here and in every worker
 
 from tumble.errors import TumbleError  # noqa: E402
 
-from . import pool, registry  # noqa: E402
-from .plans import BLOCKS, Options  # noqa: E402
-from .store import Store  # noqa: E402
+from . import registry  # noqa: E402
+from .runs import pool  # noqa: E402
+from .runs.plans import BLOCKS, Options  # noqa: E402
+from .runs.store import Store  # noqa: E402
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .report import write
+    from .reporting.report import write
 
     seeds = None
     if options.seeds is not None or options.seed_base:

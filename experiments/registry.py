@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from tumble.errors import InputError
 
-from .plans import Options
-from .records import Line, Spec
+from .runs.plans import Options
+from .runs.records import Line, Spec
 
 if TYPE_CHECKING:
-    from .page import Assets, Section
+    from .reporting.page import Assets, Section
 
 EXPERIMENTS = {
-    "fig1": "experiments.fig1",
-    "table1": "experiments.table1",
-    "fig2": "experiments.fig2",
-    "frechet": "experiments.frechet",
-    "draws": "experiments.draws",
-    "table3": "experiments.table3",
+    "fig1": "experiments.paper.fig1",
+    "table1": "experiments.paper.table1",
+    "fig2": "experiments.paper.fig2",
+    "frechet": "experiments.paper.frechet",
+    "draws": "experiments.paper.draws",
+    "table3": "experiments.paper.table3",
     "compression": "experiments.compression",
-    "cartpole": "experiments.cartpole",
+    "cartpole": "experiments.paper.cartpole",
 }
 
 

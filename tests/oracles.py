@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from tumble.core.gp import GP, JITTER, Hyper, condition
+from tumble.core.process.gp import GP, JITTER, Hyper, condition
 
 KERNELS = ("se", "matern52")
 ROOT5 = np.sqrt(5.0)

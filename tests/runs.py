@@ -7,8 +7,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from experiments import pool
-from experiments.records import Spec
+from experiments.runs import pool
+from experiments.runs.records import Spec
 
 
 def line_of(spec, **content):

@@ -9,7 +9,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
-from tumble.core.fit import Uniform
+from tumble.core.process.priors import Uniform
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 NAN, INF = float("nan"), float("inf")

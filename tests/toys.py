@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from tests.oracles import cov_values
-from tumble.core.context import Context
-from tumble.core.gp import GP, JITTER, Hyper, condition
-from tumble.core.models import History, fit_models
+from tumble.core.history import History
+from tumble.core.process.gp import GP, JITTER, Hyper, condition
+from tumble.core.process.models import fit_models
+from tumble.core.search.context import Context
 from tumble.core.settings import Settings
 
 

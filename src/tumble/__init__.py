@@ -11,19 +11,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from .errors import (
-    BudgetExhausted,
-    BudgetReserved,
-    Failure,
-    InputError,
-    TrialsExhausted,
-    TumbleError,
-)
+from .errors import BudgetExhausted, BudgetReserved, Failure, InputError, TrialsExhausted, TumbleError
 
 if TYPE_CHECKING:
     from ._minimize import minimize
     from .core.settings import Settings
-    from .integrations.optuna import TumbleSampler
+    from .integrations.optuna.sampler import TumbleSampler
     from .optimizer import Optimizer
     from .trials import Best, Outcome, Recommended, Suggestion, Trial
 
@@ -58,7 +51,7 @@ _HOMES = {
     "TumbleSampler": ".integrations.optuna",
     "minimize": "._minimize",
 }
-_ROOMS = ("baselines", "core", "optimizer", "parameters", "plots", "policies", "problems", "space", "trials")
+_ROOMS = ("baselines", "core", "methods", "optimizer", "parameters", "plots", "problems", "space", "trials")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult
 
+from .core.arrays import Array
 from .core.budget import lost
-from .core.gp import Array
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
 from .optimizer import NO_TRIAL, Optimizer

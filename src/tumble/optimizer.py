@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _state, checks
+from . import checks
+from . import serialize as _state
 from ._threads import one_blas_thread
 from .core import budget
 from .core.algorithm import propose, recommend
+from .core.arrays import Array
 from .core.calibration import Reliability, reliability
-from .core.gp import Array
-from .core.models import History, Models, Warm, fit_models
-from .core.search import Snap
+from .core.history import History
+from .core.process.models import Models, Warm, fit_models
+from .core.search.modes import Snap
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from .policies import Policy, Settings, policy, resolve_settings
+from .methods import Policy, Settings, policy, resolve_settings
 from .space import Space
 from .trials import Best, Recommended, Suggestion, Trial, explain
 
@@ -34,7 +36,7 @@ class Optimizer:
     bounds: (D, 2) lower and upper bounds, or a `tumble.space.Space`.
     failures: how many trials may fail; None for no limit (with constraints: as many as there are trials).
     constraints: how many values g <= 0 (safe) come with a trial, or their names.
-    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.policies.POLICIES`.
+    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.methods.POLICIES`.
     on_exhausted: "safe" goes on, very carefully, when no failure is left; "stop" is a hard cap.
     """
 
@@ -333,6 +335,6 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _constrained() -> list[Policy]:
-    from .policies import POLICIES
+    from .methods import POLICIES
 
     return [p for p in POLICIES.values() if p.constrained and p.listed]

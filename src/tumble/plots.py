@@ -1,7 +1,7 @@
 """Figures of a search: numbers first (`*_data`, plain lists), drawing second.
 
-The drawing here is matplotlib's; `tumble.report` draws the same numbers with Plotly.  Everything is read
-from an `Optimizer`; `sign` is -1 where its values were turned to maximise.
+The drawing here is matplotlib's; `tumble.studies.report` draws the same numbers with Plotly.  Everything is
+read from an `Optimizer`; `sign` is -1 where its values were turned to maximise.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tumble.core import budget
+from tumble.core.arrays import Array
 from tumble.core.crossings import log_intensity
-from tumble.core.gp import Array
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 

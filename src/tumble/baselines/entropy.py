@@ -12,10 +12,11 @@ from scipy.special import erfcx, log_ndtr
 
 from ..core import minimum
 from ..core.acquisition import log_mean_exp
-from ..core.candidates import low_discrepancy
-from ..core.context import Context, sample_minima
+from ..core.arrays import Array
 from ..core.crossings import LOG_SQRT_2PI
-from ..core.gp import GP, Array
+from ..core.process.gp import GP
+from ..core.search.candidates import low_discrepancy
+from ..core.search.context import Context, sample_minima
 
 BEYOND = 5.0  # noise standard deviations between the incumbent and the nearest f*
 LOW, HIGH = -50.0, 5.0  # below and above them series stand for differences that would cancel

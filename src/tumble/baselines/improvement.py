@@ -14,9 +14,10 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from ..core.acquisition import Acquisition
-from ..core.context import Context
+from ..core.arrays import Array
 from ..core.crossings import LOG_SQRT_2PI
-from ..core.gp import GP, Array
+from ..core.process.gp import GP
+from ..core.search.context import Context
 
 FAR = -50.0  # below it 1 + z Φ/φ is taken from its series: subtracting would cost 5e-13 of it
 CONFIDENCE = 0.01  # of GP-UCB's schedule

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ..core.candidates import low_discrepancy, surroundings
-from ..core.context import Context
+from ..core.arrays import Array
 from ..core.feasibility import Feasibility
-from ..core.gp import GP, Array
+from ..core.process.gp import GP
+from ..core.search.candidates import low_discrepancy, surroundings
+from ..core.search.context import Context
 
 BETA = 2.0
 NEARBY = 512  # candidates around the safe trials

@@ -15,8 +15,9 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import driving, looking
-from tumble.cli.words import EPILOG
+from tumble.cli import change as driving
+from tumble.cli import read as looking
+from tumble.cli.options import EPILOG
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 
 BAD_INPUT, FAULT, NOTHING_LEFT = 2, 3, 4

@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from .arrays import Array
 from .crossings import LOG_SQRT_2PI, log_mean_intensity_and_gradient
-from .gp import GP, Array
+from .process.gp import GP
 
 
 class Acquisition(Protocol):

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from .arrays import Array
 from .budget import BudgetState, is_risky, required, wariness
-from .candidates import low_discrepancy
-from .context import Build, Context
-from .gp import GP, Array
-from .models import History, Warm, fit_models
-from .search import Proposal, Search, Snap
+from .history import History
+from .process.gp import GP
+from .process.models import Warm, fit_models
+from .search.candidates import low_discrepancy
+from .search.context import Build, Context
+from .search.modes import Proposal, Search, Snap
 from .settings import Settings
 
 NO_SAFE_START = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from .gp import Array, Flags
+from .arrays import Array, Flags
 
 MEMORY = 60  # trials looked back on: hyperparameters learned since make older errors obsolete
 

@@ -8,8 +8,9 @@ from the posterior of (f, ∇f): the virtual observation {x, u} of App. A.2 is a
 import numpy as np
 from scipy.special import erf
 
-from .gp import GP, Array, Curvature, Hyper, Slopes
-from .kernels import KERNELS
+from .arrays import Array
+from .process.gp import GP, Curvature, Hyper, Slopes
+from .process.kernels import KERNELS
 
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 SQRT_2_OVER_PI, SQRT_HALF = np.sqrt(2.0 / np.pi), np.sqrt(0.5)

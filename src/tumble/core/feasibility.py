@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
-from .crashes import SHARPNESS
-from .gp import GP, Array
+from .arrays import Array
+from .process.crashes import SHARPNESS
+from .process.gp import GP
 
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import log_ndtr
 
-from .candidates import low_discrepancy
-from .gp import GP, Array, Indices, cholesky
+from .arrays import Array, Indices
+from .process.gp import GP, cholesky
+from .search.candidates import low_discrepancy
 from .settings import Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .fit import Gamma, LogNormal, Normal, Prior, Priors, Uniform
-from .kernels import KERNELS
+from .process.kernels import KERNELS
+from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
 LAWS = ("joint", "frechet", "gumbel")
 MOST = 100_000  # samples, points or starts
@@ -88,7 +88,7 @@ class Settings:
         for name in ("objective", "constraint"):
             value = getattr(self, name)
             if not isinstance(value, Priors):
-                raise InputError(f"settings.{name} must be a tumble.core.fit.Priors, not {value!r}")
+                raise InputError(f"settings.{name} must be a tumble.core.process.fit.Priors, not {value!r}")
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             value = getattr(self, name)

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.space import Space
-from tumble.studies import tables
-from tumble.studies.tables import Key, Wrong, list_of, one_of, table_of, whole
+from tumble.studies import schema as tables
+from tumble.studies.schema import Key, Wrong, list_of, one_of, table_of, whole
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

@@ -2,7 +2,7 @@
 
 The pages are served through a view of the storage that can only be read.  It adds what the dashboard looks
 for and what we don't store: the constraints as a list, held against today's limits, and the figures of
-`tumble.report`, drawn when they are looked at.
+`tumble.studies.report`, drawn when they are looked at.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from optuna.storages import BaseStorage
 from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 
-from tumble import report
 from tumble.errors import InputError
+from tumble.studies import report
 from tumble.studies.ledger import Ledger
 
 LOOPBACK = "127.0.0.1"

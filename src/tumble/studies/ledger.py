@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import optuna
@@ -17,60 +17,19 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from tumble.integrations.optuna import TumbleSampler
-from tumble.integrations.optuna_gate import Gate
-from tumble.integrations.optuna_trials import DECISION, OUTCOME, REASON, decision, to_distribution
+from tumble.integrations.optuna.trials import DECISION, OUTCOME, REASON, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Float
 from tumble.studies.config import StudyConfig, StudyFileError
-from tumble.studies.owners import HAND, OWNER, Owner, exclusive, me
+from tumble.studies.ownership import HAND, OWNER, Owner, exclusive, me
 from tumble.studies.records import RESULTS, Asked, Entry, Found, Status, entry_of
+from tumble.studies.sampler import StudySampler
 from tumble.studies.storage import NoStudy, no_study, open_storage
 from tumble.trials import Recommended
 
 PARAMETERS = "tumble:parameters"
 OBJECTIVE = "tumble:objective"
 REASON_LIMIT = 500  # characters
-
-
-class StudySampler(TumbleSampler):
-    """The sampler of a study file: what was measured is held against today's limits."""
-
-    def __init__(self, config: StudyConfig) -> None:
-        super().__init__(
-            trials=config.trials,
-            failures=config.failures,
-            seed=config.seed,
-            method=config.method,
-            settings=config.settings,
-            on_exhausted=config.on_exhausted,
-            space={name: to_distribution(p) for name, p in config.space.parameters.items()},
-        )
-        self.config = config
-        self.while_waiting: Callable[[optuna.Study, FrozenTrial], bool] = _nobody_waits
-
-    def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
-        """g by name, from the raw results and the limits of the file as it is now."""
-        return self.config.excesses(trial.user_attrs.get(RESULTS, {}))
-
-    def constraint_names(self) -> Sequence[str]:
-        """Those of the file."""
-        return [limit.name for limit in self.config.limits]
-
-    def remark(self, study: optuna.Study, kind: str, text: str) -> None:
-        """Nothing: the ledger shows it."""
-
-    def gate(self, study: optuna.Study) -> Gate:
-        """Also the number of trials is kept: the last one goes to one worker only."""
-        failures = self.failures if self.on_exhausted == "stop" else None
-        return Gate(failures, self.trials, self.reader(study), self.while_waiting)
-
-
-def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:
-    """A person at a keyboard is told at once; a runner waits in its own way."""
-    raise BudgetReserved(
-        "every failure left may be used by a trial in flight; tell or skip one of those first"
-    )
 
 
 class Ledger:

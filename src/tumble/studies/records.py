@@ -8,10 +8,10 @@ from typing import Any
 
 from optuna.trial import FrozenTrial
 
-from tumble.integrations.optuna_trials import OUTCOME, Reading, decision, setting
+from tumble.integrations.optuna.trials import OUTCOME, Reading, decision, setting
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
-from tumble.studies.owners import OWNER, Owner
+from tumble.studies.ownership import OWNER, Owner
 
 RESULTS = "results"  # user attribute: what was measured, raw
 

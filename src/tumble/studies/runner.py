@@ -18,7 +18,7 @@ from tumble.core.budget import lost
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
 from tumble.studies.ledger import Ledger
-from tumble.studies.owners import me
+from tumble.studies.ownership import me
 from tumble.studies.records import Asked, Entry
 from tumble.studies.storage import HEARTBEAT
 

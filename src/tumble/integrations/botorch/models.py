@@ -21,7 +21,7 @@ from gpytorch.models import ExactGP
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
-from ...core.fit import LogNormal
+from ...core.process.priors import LogNormal
 from ...core.settings import DEFAULT_PRIORS
 from ...errors import InputError
 

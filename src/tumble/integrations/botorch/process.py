@@ -2,7 +2,7 @@
 
 Autograd through a GPyTorch posterior gives a wrong Var(∂f) for Matérn-5/2, so everything here is closed form,
 in float64 whatever the model's dtype (ν² is a difference of near-equals), and differentiable once by x.
-Notation as in `tumble.core.gp`: M queries, N data, D dimensions, U levels.
+Notation as in `tumble.core.process.gp`: M queries, N data, D dimensions, U levels.
 """
 
 import math
@@ -14,7 +14,8 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ...core.gp import GP, JITTER, Hyper, Outputs, condition
+from ...core.process.gp import GP, JITTER, Hyper, condition
+from ...core.process.outputs import Outputs
 from .models import Reading, read
 
 SQRT_HALF = math.sqrt(0.5)

@@ -9,9 +9,9 @@ import torch
 from botorch.optim import optimize_acqf
 from torch import Tensor
 
+from ...core.arrays import Array
 from ...core.budget import BudgetState, replay
-from ...core.gp import Array
-from ...core.maximize import ValueAndGrad, maximize_above
+from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...core import minimum
-from ...core.candidates import everywhere
+from ...core.arrays import Array
 from ...core.feasibility import Feasibility
-from ...core.gp import GP, Array
-from ...core.maximize import maximize as climb
+from ...core.process.gp import GP
+from ...core.search.candidates import everywhere
+from ...core.search.maximize import maximize as climb
 from ...core.settings import Settings
 from ...errors import InputError, TumbleError
 from .models import split

@@ -1,0 +1,155 @@
+"""The main job of `make run`: a drill is tuned in 60 trials of which 6 may fail, live in the terminal.
+
+    python examples/demo.py [--seed N] [--out FOLDER]
+
+Seconds a hole are minimised over spindle speed, feed and pecks; torque and temperature have limits, and in a
+band of resonance the bit breaks with no measurement at all. A search that knows no budget runs beside it.
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tumble import Failure, Optimizer, Outcome, Trial
+
+Array = NDArray[np.float64]
+
+TRIALS, FAILURES = 60, 6
+NAMES = ("speed", "feed", "pecks")
+UNITS = ("rpm", "mm/rev", "a hole")
+BOUNDS = np.array([[500.0, 4000.0], [0.05, 0.40], [1.0, 6.0]])
+START = np.array([900.0, 0.08, 3.0])  # a setting known to work
+CONSTRAINTS = ("torque - 12 N m", "temperature - 80 °C")
+
+
+def drill(x: Array) -> Outcome:
+    """Seconds a hole, with torque and temperature less their limits; raises Failure where the bit breaks."""
+    speed, feed, pecks = x
+    resonance = abs(speed - 2300.0) / 450.0 + max(0.0, 0.17 - feed) / 0.06
+    if resonance < 1.0:
+        raise Failure("bit broke")
+    clogging = 1.0 + 1.6 * (feed / 0.4) ** 2 / pecks
+    seconds = 60.0 * 30.0 / (speed * feed) * (1.0 + 0.02 * pecks**2) + 1.1 * pecks
+    torque = 3.0 + 24.0 * feed**0.8 * clogging + 1.2 * np.sin(speed / 310.0)
+    temperature = 24.0 + 0.022 * speed**0.93 * (1.0 + 2.2 * feed) * clogging / (1.0 + 0.12 * pecks)
+    return Outcome(float(seconds), (float(torque - 12.0), float(temperature - 80.0)))
+
+
+def search(method: str, seed: int, live: bool) -> Optimizer:
+    """One search from the known setting; `live` prints every trial with its reason."""
+    opt = Optimizer(BOUNDS, TRIALS, FAILURES if method == "xsf" else None, CONSTRAINTS, seed, method)
+    first = drill(START)
+    opt.tell(START, first.value, constraints=first.constraints, billed=False)
+    while opt.trials_left:
+        suggestion = opt.ask()
+        try:
+            outcome = drill(suggestion.x)
+            trial = opt.tell(suggestion, outcome.value, constraints=outcome.constraints)
+        except Failure as failure:
+            trial = opt.tell(suggestion, failed=True, reason=failure.reason)
+        if live:
+            print(line(trial, opt), flush=True)
+    return opt
+
+
+def line(trial: Trial, opt: Optimizer) -> str:
+    """One trial in one line: what came of it, the budget, and what was asked for."""
+    assert trial.suggestion is not None
+    where = f"{trial.x[0]:6.0f} rpm {trial.x[1]:5.3f} mm {trial.x[2]:4.1f} pecks"
+    over = [
+        name.split(" - ")[0] for name, g in zip(CONSTRAINTS, trial.constraints, strict=True) if g and g > 0
+    ]
+    came = (
+        trial.reason if trial.crashed else f"{', '.join(over)} too high" if over else f"{trial.value:6.2f} s"
+    )
+    best = "" if opt.best is None else f"best {opt.best.value:5.2f} s"
+    mark = "✗" if trial.failed else "✓"
+    s = trial.suggestion
+    asked = f"{s.mode:7} P(safe) {s.p_safe:6.1%}"
+    return f"{trial.number:3} {mark} {where}  {asked}  {came:22} {best}  failures left {opt.failures_left}"
+
+
+def failures(opt: Optimizer) -> int:
+    """Billed failures so far."""
+    return sum(t.failed and t.billed for t in opt.trials)
+
+
+def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
+    """The result, in the user's units, beside the search that knows no budget."""
+    best, recommended = ours.best, ours.recommend()
+    assert best is not None
+    assert recommended is not None
+    spent = 0
+    frozen = [t for t in other.trials if not t.billed]
+    for trial in (t for t in other.trials if t.billed):
+        frozen.append(trial)
+        spent += trial.failed
+        if spent == budget:
+            break
+    stopped = min((t.value for t in frozen if t.safe and t.value is not None), default=np.nan)
+    setting = ", ".join(f"{n} {v:.4g} {u}" for n, v, u in zip(NAMES, best.x, UNITS, strict=True))
+    assert other.best is not None
+    return "\n".join([
+        f"best safe setting   {setting}: {best.value:.2f} s a hole (trial {best.number})",
+        f"recommended         {recommended.mean:.2f} ± {recommended.std:.2g} s, "
+        f"P(safe) {recommended.p_safe:.2%}",
+        f"failures            {failures(ours)} of {budget} in {TRIALS} trials",
+        f"without a budget    EIC breaks {failures(other)} in {TRIALS} trials for {other.best.value:.2f} s; "
+        f"stopped at its failure {budget} (trial {frozen[-1].number}) it had {stopped:.2f} s",
+    ])  # fmt: skip
+
+
+def pictures(opt: Optimizer, other: Optimizer, folder: Path) -> list[Path]:
+    """Draw the budget's story and the crossings of Figure 1; returns where they are."""
+    from matplotlib.figure import Figure
+
+    from tumble import plots
+
+    folder.mkdir(parents=True, exist_ok=True)
+    story = Figure(figsize=(9, 8), layout="constrained")
+    top, middle, bottom = story.subplots(3, 1, sharex=True)
+    plots.draw_progress(top, plots.progress_data(opt), "seconds a hole")
+    plots.draw_budget(middle, plots.budget_data(opt))
+    for search_, style, name in (
+        (opt, "-", "XsF, which knows its budget"),
+        (other, "--", "EIC, which knows none"),
+    ):
+        billed = [t for t in search_.trials if t.billed]
+        failed = np.cumsum([t.failed for t in billed])
+        bottom.step([t.number for t in billed], failed, style, where="post", label=name, color="black")
+    bottom.axhline(FAILURES, color="black", linewidth=0.8, linestyle=":")
+    bottom.set(xlabel="trial", ylabel="failures so far")
+    bottom.legend(frameon=False)
+    crossings = Figure(figsize=(13, 6), layout="constrained")
+    columns = crossings.subplots(2, len(NAMES), sharex="col").T
+    for column, data, name, unit in zip(columns, plots.slices_data(opt), NAMES, UNITS, strict=True):
+        named = replace(data, name=f"{name} [{unit}]")
+        plots.draw_crossings(column[0], column[1], named, opt.settings.rho_safe, "seconds a hole")
+    paths = [folder / "budget.png", folder / "crossings.png"]
+    for figure, path in zip((story, crossings), paths, strict=True):
+        figure.savefig(path, dpi=130)
+    return paths
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the demo."""
+    parser = argparse.ArgumentParser(prog="python examples/demo.py", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("out"))
+    options = parser.parse_args(arguments)
+    print(f"Tuning a drill: at most {TRIALS} trials, at most {FAILURES} failures.\n")
+    ours = search("xsf", options.seed, live=True)
+    print("\nThe same drill, searched without a budget ...", flush=True)
+    other = search("eic", options.seed, live=False)
+    print("\n" + summary(ours, other))
+    for path in pictures(ours, other, options.out):
+        print(f"picture             {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

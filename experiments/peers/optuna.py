@@ -1,0 +1,59 @@
+"""Optuna's GPSampler as a searcher, through `ask` and `tell` of an in-memory study."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import optuna
+from numpy.typing import NDArray
+
+from experiments.runs.searcher import Proposal
+from tumble.problems import Evaluation, Problem
+
+from . import SETTINGS
+
+Array = NDArray[np.float64]
+
+
+class GaussianProcess:
+    """GPSampler with one start-up trial; constraints by `trial.set_constraint`."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._names = problem.parameter_names
+        self._constraint_names = problem.constraint_names
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            sampler = optuna.samplers.GPSampler(
+                seed=seed,
+                n_startup_trials=SETTINGS["optuna"]["n_startup_trials"],
+                deterministic_objective=problem.truth is None,
+            )
+        self._study = optuna.create_study(sampler=sampler)
+        self._space: dict[str, optuna.distributions.BaseDistribution] = {
+            name: optuna.distributions.FloatDistribution(low, high)
+            for name, (low, high) in zip(self._names, problem.bounds.tolist(), strict=True)
+        }
+
+    def ask(self) -> Proposal:
+        """The next trial; sampling happens here, for the whole space at once."""
+        with warnings.catch_warnings():  # its roulette divides 0 by 0 where the acquisition is flat
+            warnings.simplefilter("ignore", RuntimeWarning)
+            trial = self._study.ask(self._space)
+        return Proposal(np.array([trial.params[name] for name in self._names]), handle=trial)
+
+    def tell(self, proposal: Proposal, outcome: Evaluation | None) -> None:
+        """A crash is a FAIL trial, which the sampler ignores."""
+        trial = proposal.handle
+        if outcome is None:
+            self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            return
+        for name, value in zip(self._constraint_names, outcome.constraints.tolist(), strict=True):
+            trial.set_constraint(name, value)
+        self._study.tell(trial, outcome.value)
+
+    def inform(self, x: Array, outcome: Evaluation) -> None:
+        """An observation of before: enqueued, asked and told at once."""
+        self._study.enqueue_trial(dict(zip(self._names, x.tolist(), strict=True)))
+        self.tell(self.ask(), outcome)

@@ -1,0 +1,1 @@
+"""Pages made from stored lines alone."""

@@ -1,0 +1,117 @@
+"""One run: a method against a problem, trial by trial, under T and B, and what it leaves behind."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tumble.errors import BudgetExhausted, Failure
+from tumble.problems import Evaluation, Problem, get
+
+from . import methods
+from .records import Spec
+from .searcher import Proposal, Searcher
+
+Array = NDArray[np.float64]
+
+
+def carry_out(spec: Spec) -> dict[str, Any]:
+    """Run a spec of the ordinary kind and return the content of its line."""
+    problem = get(spec.problem)
+    searcher = methods.make(spec, problem)
+    return run(problem, searcher, spec.trials, spec.failures, stop=spec.on_exhausted == "stop")
+
+
+def run(
+    problem: Problem, searcher: Searcher, trials: int, failures: int | None, *, stop: bool = True
+) -> dict[str, Any]:
+    """Initial points unbilled, then up to ``trials`` trials; with ``stop`` until ``failures`` are spent.
+
+    As `tumble.minimize` does, it stops in any case once they are spent and nothing safe was seen; unlike it,
+    it goes on with more failures than that, so that they can be counted.
+
+    The result holds the trajectory (x, y, g, failed, mode, rho, p_safe, seconds a suggestion), the regret
+    after each trial, and the summary: regret, omega, n_failures, stopped.
+    """
+    for x, outcome in zip(problem.initial, problem.initial_evaluations, strict=True):
+        searcher.inform(x, outcome)
+    steps: list[dict[str, Any]] = []
+    spent, stopped = 0, "trials"
+    safe_seen = any(outcome.safe for outcome in problem.initial_evaluations)
+    for _ in range(trials):
+        if failures is not None and spent >= failures and (stop or (spent and not safe_seen)):
+            stopped = "budget"
+            break
+        begun = time.perf_counter()
+        try:
+            proposal = searcher.ask()
+        except BudgetExhausted:
+            stopped = "budget"
+            break
+        seconds = time.perf_counter() - begun
+        outcome_or_crash = _evaluate(problem, proposal.x)
+        searcher.tell(proposal, outcome_or_crash)
+        failed = outcome_or_crash is None or not outcome_or_crash.safe
+        spent += failed
+        safe_seen |= not failed
+        steps.append(_step(problem, proposal, outcome_or_crash, seconds))
+    return _trajectory(problem, steps, trials, failures, stopped)
+
+
+def _evaluate(problem: Problem, x: Array) -> Evaluation | None:
+    try:
+        return problem.evaluate(x)
+    except Failure:
+        return None
+
+
+def _step(problem: Problem, proposal: Proposal, outcome: Evaluation | None, seconds: float) -> dict[str, Any]:
+    truth = outcome if problem.truth is None or outcome is None else problem.truth.evaluate(proposal.x)
+    return {
+        "x": [_short(v) for v in proposal.x],
+        "y": None if outcome is None else _short(outcome.value, 12),
+        "true": None if truth is None else truth.value,
+        "g": None if outcome is None else [_short(v, 10) for v in outcome.constraints],
+        "failed": outcome is None or not outcome.safe,
+        "mode": proposal.mode,
+        "rho": None if proposal.rho is None else _short(proposal.rho),
+        "p_safe": None if proposal.p_safe is None else _short(proposal.p_safe),
+        "seconds": _short(seconds, 4),
+    }
+
+
+def _trajectory(
+    problem: Problem, steps: list[dict[str, Any]], trials: int, failures: int | None, stopped: str
+) -> dict[str, Any]:
+    initial = problem.initial_evaluations
+    values = [o.value for o in initial] + [np.nan if s["true"] is None else s["true"] for s in steps]
+    safe = [o.safe for o in initial] + [not s["failed"] for s in steps]
+    regret = problem.regret(values, safe)
+    n_failures = sum(s["failed"] for s in steps)
+    columns = {name: [s[name] for s in steps] for name in _COLUMNS}
+    return {
+        "dimension": problem.dimension,
+        "n_initial": len(initial),
+        "f_min": problem.f_min,
+        **columns,
+        "regret_curve": [_short(r, 10) for r in regret[len(initial) :]],
+        "regret": float(regret[-1]) if len(regret) else None,
+        "safe_found": bool(np.any(safe)),
+        "omega": 100.0 * (len(steps) - n_failures) / trials,
+        "n_trials": len(steps),
+        "n_failures": n_failures,
+        "beyond": max(0, n_failures - failures) if failures is not None else 0,
+        "stopped": stopped,
+        "seconds_total": float(sum(columns["seconds"])),
+    }
+
+
+_COLUMNS = ("x", "y", "g", "failed", "mode", "rho", "p_safe", "seconds")
+
+
+def _short(value: float, digits: int = 8) -> float | None:
+    """A float with so many significant digits; None where it is not finite (JSON knows no NaN)."""
+    return float(f"{value:.{digits}g}") if np.isfinite(value) else None

@@ -1,0 +1,71 @@
+"""From what the command line asks for to the runs of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from . import methods
+from .records import Spec
+from .settings import BUDGETS
+
+BLOCKS = ("paper", "default")
+NUMBERED = ("in-model", "cartpole")  # families whose draw or start is numbered by the seed
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be asked of any experiment; None means the experiment's own."""
+
+    seeds: int | None = None
+    seed_base: int = 0
+    methods: tuple[str, ...] | None = None
+    blocks: tuple[str, ...] = BLOCKS
+    trials: int | None = None
+
+    def seed_range(self, default: int) -> range:
+        """The seeds to run, ``default`` of them unless asked otherwise."""
+        return range(self.seed_base, self.seed_base + (default if self.seeds is None else self.seeds))
+
+    def chosen(self, available: Sequence[str]) -> tuple[str, ...]:
+        """Those of the available methods that were asked for, in their own order."""
+        return tuple(m for m in available if self.methods is None or m in self.methods)
+
+
+def grid(
+    families: Iterable[str],
+    available: Sequence[str],
+    options: Options,
+    seeds: dict[str, int],
+    default: int = 20,
+) -> list[Spec]:
+    """Problem × block × method × seed, seeds outermost, so that what is done early is balanced.
+
+    ``seeds`` gives the number of seeds of a method where it is not ``default``. Families of
+    draws are numbered by the seed. Methods without a controller stop when the budget is spent, as in §5.2.
+    """
+    specs: list[Spec] = []
+    chosen = options.chosen(available)
+    most = max((len(options.seed_range(seeds.get(m, default))) for m in chosen), default=0)
+    for seed in range(options.seed_base, options.seed_base + most):
+        for family in families:
+            for method in chosen:
+                if seed in options.seed_range(seeds.get(method, default)):
+                    specs += [one(family, method, block, seed, options.trials) for block in options.blocks]
+    return specs
+
+
+def one(family: str, method: str, block: str, seed: int, trials: int | None = None) -> Spec:
+    """The run of one cell and seed, with the budgets of `experiments.runs.settings`."""
+    problem = f"{family}:{seed}" if family.startswith(NUMBERED) else family
+    budget_trials, failures = BUDGETS[family.partition("@")[0]].value
+    return Spec(
+        problem=problem,
+        method=method,
+        seed=seed,
+        trials=trials or budget_trials,
+        failures=failures if trials is None or failures is None else min(failures, trials),
+        on_exhausted="safe" if method.startswith("xsf") else "stop",
+        block=block,
+        settings=methods.settings_of(method, block, problem),
+    )

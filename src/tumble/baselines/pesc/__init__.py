@@ -1,0 +1,1 @@
+"""Predictive entropy search with constraints (PESC): acquisition, conditioned processes, EP, paths."""

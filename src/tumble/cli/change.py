@@ -1,0 +1,204 @@
+"""Commands that change a study: init, run, ask, tell, skip, confirm, import."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tumble.cli import show
+from tumble.cli.example import EXAMPLE
+from tumble.cli.options import EPILOG, PATH, as_json, study_file, trial_number
+from tumble.errors import InputError
+from tumble.studies import rig
+from tumble.studies.config import NAME, load
+
+if TYPE_CHECKING:
+    from tumble.studies.ledger import Ledger
+
+FAULT, STOPPED = 3, 130
+
+
+def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> Ledger:
+    """The study of a file, to be run or only looked at; Optuna keeps its own remarks to itself."""
+    config = load(file)  # before anything slow is imported
+    if running:
+        rig.check(config)
+    with _no_garbage():
+        import optuna
+
+        from tumble.studies.ledger import Ledger
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        return Ledger(config, reading=reading)
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """What is imported stays: looking for garbage among it takes a twentieth of the time of `tumble ask`."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@click.command(epilog=EPILOG)
+@study_file
+def init(file: Path) -> None:
+    """Write a commented example of a study file.
+
+    Example: tumble init drill.toml
+    """
+    name = file.stem if NAME.fullmatch(file.stem) else "drill"
+    try:
+        with file.open("x", encoding="utf-8") as handle:
+            handle.write(EXAMPLE.format(file=file, name=name))
+    except FileExistsError:
+        raise InputError(f"{file}: exists already; choose another name") from None
+    except OSError as error:
+        raise InputError(f"{file}: can't be written ({error.strerror}); check the folder") from None
+    print(f"{file} written; edit it, then: tumble run {file}")
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@click.option("--workers", type=click.IntRange(1, 256), default=1, help="How many trials at a time.")
+@click.option("--quiet", is_flag=True, help="Print nothing but faults.")
+def run(file: Path, workers: int, quiet: bool) -> None:
+    """Run the study's command, trial after trial, until nothing is left.
+
+    Ctrl-C finishes the trial in hand; a second one abandons it, to be run again by the next start.
+    A trial whose runner died is run again first, under its number.
+
+    Example: tumble run drill.toml --workers 4
+    """
+    from tumble.cli.live import run_here, run_workers
+
+    ledger = open_ledger(file, running=True)
+    end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
+    if end.kind == "fault":
+        print(f"tumble: {end.why}", file=sys.stderr)
+        if end.output:
+            print(f"--- its output ---\n{end.output.rstrip()}", file=sys.stderr)
+        sys.exit(FAULT)
+    if not quiet:
+        print(end.why)
+        print(show.status(ledger.status(), ledger.config))
+    if end.kind == "stopped":
+        sys.exit(STOPPED)
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def ask(file: Path, json: bool) -> None:
+    """Ask for the next trial, to be run by hand and told later.
+
+    Example: tumble ask drill.toml --json
+    """
+    ledger = open_ledger(file)
+    found = ledger.ask()
+    print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@trial_number
+@click.argument("results", nargs=-1)
+@click.option("--failed", metavar="WHY", help="It failed, and why.")
+@click.option("--transient", is_flag=True, help="With --failed: the infrastructure's fault, not billed.")
+def tell(file: Path, trial: int, results: tuple[str, ...], failed: str | None, transient: bool) -> None:
+    """Tell what came of a trial: its results, or that it failed.
+
+    A failed trial may carry what was measured before it failed.
+
+    Example: tumble tell drill.toml 7 cost=3.2 torque=11.4
+
+    Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
+    """
+    measured = dict(_result(text) for text in results)
+    if transient and failed is None:
+        raise InputError('--transient belongs to --failed: give --failed "why" as well')
+    ledger = open_ledger(file)
+    ledger.check_names(measured)
+    if failed is not None:
+        entry = ledger.fail(trial, failed, measured, transient)
+    else:
+        entry = ledger.tell(trial, measured)
+    print(show.line(entry, ledger.config))
+    print(show.status(ledger.status(), ledger.config))
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@trial_number
+@click.option("--reason", default="", metavar="WHY", help="Why.")
+def skip(file: Path, trial: int, reason: str) -> None:
+    """Withdraw a trial: nothing is learned, nothing is charged.
+
+    Example: tumble skip drill.toml 7
+    """
+    ledger = open_ledger(file)
+    ledger.skip(trial, reason)
+    print(show.status(ledger.status(), ledger.config))
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def confirm(file: Path, json: bool) -> None:
+    """Measure the recommendation again: one more trial, billed like any other.
+
+    With a command it is run at once; without one it is handed out like `ask` does.
+
+    Example: tumble confirm drill.toml
+    """
+    from tumble.studies.runner import Runner
+
+    ledger = open_ledger(file, running=True)
+    if ledger.config.command is None:
+        found = ledger.confirm()
+        print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+        return
+    entry = Runner(ledger).confirm()
+    table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
+    print(show.as_json(table) if json else show.line(entry, ledger.config))
+
+
+@click.command("import", epilog=EPILOG)
+@study_file
+@click.argument("table", type=PATH)
+def import_(file: Path, table: Path) -> None:
+    """Read old trials as evidence: they teach, and charge neither trials nor failures.
+
+    The file needs a column for each parameter and result; `failed` (1 for a crash) and `reason` may be there.
+    Trials that the study has already, with the same setting and the same results, are passed over.
+
+    Example: tumble import drill.toml last-year.csv
+    """
+    from tumble.studies import csv_io as evidence
+
+    found = evidence.load(open_ledger(file), table)
+    again = f"; {found.known} were there already and are passed over" if found.known else ""
+    print(f"{found.read} trials read as evidence; none is billed{again}")
+
+
+def _result(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if not equals or not NAME.fullmatch(name):
+            raise ValueError
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"expected name=number such as cost=3.2, but {text!r} came") from None
+
+
+COMMANDS = (init, run, ask, tell, skip, confirm, import_)

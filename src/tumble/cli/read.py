@@ -1,0 +1,124 @@
+"""Commands that only look: status, best, plan, export, report, dashboard. They write nothing to a study."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from tumble.cli import show
+from tumble.cli.change import open_ledger
+from tumble.cli.options import EPILOG, PATH, as_json, study_file
+from tumble.errors import InputError
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def status(file: Path, json: bool) -> None:
+    """Say where the study stands: trials, failures, what is in flight, the best so far.
+
+    Example: tumble status drill.toml --json
+    """
+    ledger = open_ledger(file, reading=True)
+    found = ledger.status()
+    if json:
+        print(show.as_json(asdict(found)))
+        return
+    print(show.status(found, ledger.config))
+    for entry in ledger.entries():
+        if entry.reading.phase == "running":
+            who = "by hand" if entry.owner is None or entry.owner.kind == "hand" else f"by {entry.owner.host}"
+            print(f"  in flight trial {entry.trial} ({who}):  {show.pairs(entry.parameters)}")
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@as_json
+def best(file: Path, json: bool) -> None:
+    """Say the best safe trial, and the setting that is recommended, with its P(safe).
+
+    Example: tumble best drill.toml
+    """
+    from tumble.studies.advice import belief
+
+    ledger = open_ledger(file, reading=True)
+    found, choice = ledger.status().best, ledger.recommend()
+    if json:
+        print(show.as_json(show.best_table(found, choice)))
+        return
+    print(f"best         {show.best(found, ledger.config)}")
+    print(f"recommended  {show.recommended(choice, ledger.config)}")
+    if found and choice and show.is_better(found, choice, ledger.config):
+        print(f"because      {show.because(found, belief(ledger, found), ledger.config)}")
+
+
+@click.command(epilog=EPILOG)
+@click.option("--trials", type=int, required=True, help="T, the number of trials.")
+@click.option("--failures", type=int, required=True, help="B, the number of failures.")
+@as_json
+def plan(trials: int, failures: int, json: bool) -> None:
+    """Say what the controller would do: how long risk lasts, and what each failure costs.
+
+    Example: tumble plan --trials 60 --failures 6
+    """
+    from tumble.studies.planning import make_plan
+
+    found = make_plan(trials, failures)
+    print(show.as_json(asdict(found)) if json else str(found))
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@click.argument("out", type=PATH)
+def export(file: Path, out: Path) -> None:
+    """Write every trial to a CSV file.
+
+    Example: tumble export drill.toml trials.csv
+    """
+    from tumble.studies import csv_io as evidence
+
+    ledger = open_ledger(file, reading=True)
+    try:
+        with out.open("w", newline="", encoding="utf-8") as handle:
+            count = evidence.write(ledger, handle)
+    except OSError as error:
+        raise InputError(f"{out}: can't be written ({error.strerror}); choose another path") from None
+    print(f"{count} trials written to {out}")
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@click.option("-o", "--out", type=PATH, default="report.html", show_default=True, help="The page to write.")
+def report(file: Path, out: Path) -> None:
+    """Write one self-contained page with the figures and every trial.
+
+    Example: tumble report drill.toml -o report.html
+    """
+    from tumble.studies.report import write_report
+
+    ledger = open_ledger(file, reading=True)
+    try:
+        write_report(ledger, out)
+    except OSError as error:
+        raise InputError(f"{out}: can't be written ({error.strerror}); choose another path") from None
+    print(f"{out} written")
+
+
+@click.command(epilog=EPILOG)
+@study_file
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 for any free one."
+)
+def dashboard(file: Path, port: int) -> None:
+    """Serve the study's pages on this machine only (127.0.0.1), until Ctrl-C.
+
+    Example: tumble dashboard drill.toml --port 8080
+    """
+    from tumble.studies.dashboard import serve
+
+    serve(open_ledger(file, reading=True), port, lambda url: print(f"{url}  (Ctrl-C ends it)"))
+
+
+COMMANDS = (status, best, plan, export, report, dashboard)

@@ -1,0 +1,50 @@
+"""Points to look at before the local search: all over the cube, around good trials, downhill from them."""
+
+import numpy as np
+
+from ..arrays import Array
+from ..process.gp import GP
+from .maximize import maximize
+
+DOWNHILL = 0.01  # a step that lowers the mean by less, in units of the prior, is the last
+
+
+def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
+    """(count, dim) points of a Kronecker sequence on the generalised golden ratio, randomly shifted."""
+    ratio = 2.0
+    for _ in range(40):
+        ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
+    steps = ratio ** -np.arange(1.0, dim + 1.0)
+    points = rng.random(dim) + np.arange(1, count + 1)[:, None] * steps
+    return np.asarray(points - np.floor(points))
+
+
+def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:
+    """(count, D) points around `centres` (C, D), a hundredth to one lengthscale (`scales`, (D,)) away."""
+    chosen = centres[rng.integers(len(centres), size=count)]
+    reach = np.exp(rng.uniform(np.log(0.01), 0.0, (count, 1)))
+    shape = (count, centres.shape[1])
+    return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
+
+
+def downhill(gp: GP, starts: Array) -> Array:
+    """(M, D) points downhill on the mean of `gp` from `starts` (M, D); the most promising go furthest."""
+
+    def rise(x: Array) -> tuple[Array, Array]:
+        mean, slope = gp.mean_with_gradient(x)
+        return -mean / unit, -slope / unit
+
+    unit, scales = np.sqrt(gp.hyper.variance), np.asarray(gp.hyper.lengthscales)
+    return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
+
+
+def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
+    """(P, D) points: `count` all over the cube, a quarter as many around the `best` (C, D), and downhill from
+    those.
+
+    In many dimensions no other point comes near the lowest mean. Without it f* would be thought to lie above
+    it, and Xs would shun what the process is already sure of.
+    """
+    scales = np.asarray(gp.hyper.lengthscales)
+    around = surroundings(best, scales, count // 4, rng)
+    return np.vstack([low_discrepancy(count, best.shape[1], rng), around, downhill(gp, best)])

@@ -1,0 +1,79 @@
+"""What an acquisition may be built from: the fitted processes, the incumbent, the points looked at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import minimum
+from ..acquisition import Acquisition, ExcursionSearch
+from ..arrays import Array
+from ..history import History
+from ..process.gp import GP
+from ..process.models import Models
+from ..settings import Settings
+from .candidates import everywhere, surroundings
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an acquisition may be built from."""
+
+    history: History
+    models: Models
+    objective: GP  # conditioned on what is in flight as well
+    means: Array  # (N,) its posterior means at the trials
+    eta: float  # incumbent: the smallest posterior mean (or value: settings.incumbent) at a safe trial
+    settings: Settings
+    rng: np.random.Generator
+
+    @staticmethod
+    def of(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> "Context":
+        """For a history and the models fitted to it."""
+        gp, valued = models.objective, np.isfinite(history.y)
+        means = np.empty(len(valued))
+        means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
+        values = (means if settings.incumbent == "mean" else gp.outputs.to_model(history.y))[
+            history.safe if history.safe.any() else valued
+        ]
+        eta = float(values.min()) if values.size else gp.prior_mean
+        return Context(history, models, gp.with_pending(history.pending), means, eta, settings, rng)
+
+    def neighbours(self, count: int) -> Array:
+        """(count, D) points around the best trials."""
+        return surroundings(self.best, self.scales, count, self.rng)
+
+    @property
+    def best(self) -> Array:
+        """(5, D) the best trials, or as many as there are; safe ones where there are any."""
+        X = self.history.X
+        known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
+        return np.asarray(X[np.flatnonzero(known)[np.argsort(self.means[known])[:5]]])
+
+    @property
+    def scales(self) -> Array:
+        """(D,) lengthscales of the objective."""
+        return np.asarray(self.objective.hyper.lengthscales)
+
+    @cached_property
+    def candidates(self) -> Array:
+        """(P, D) points looked at, the same for the whole suggestion."""
+        points = everywhere(self.objective, self.best, self.settings.raw_samples, self.rng)
+        points.flags.writeable = False  # so that each process answers once
+        return points
+
+
+Build = Callable[[Context], Acquisition]
+
+
+def sample_minima(context: Context) -> minimum.Minima:
+    """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
+    constraints = context.models.feasibility.constraints
+    points = context.candidates
+    return minimum.sample(context.objective, constraints, points, context.eta, context.settings, context.rng)
+
+
+def excursion_search(context: Context) -> ExcursionSearch:
+    """Xs and XsF: log α_X over samples of f*."""
+    return ExcursionSearch(context.objective, sample_minima(context).samples, context.settings.standardize)

@@ -1,0 +1,176 @@
+"""The inner search (App. D): many starts, one batch.
+
+Each iteration evaluates every start that is still moving in one call, so that N^2 work is shared; each start
+has its own BFGS matrix, its own step and its own active bounds. Constrained search is a sequence of the same
+search on log-barrier functions from feasible starts, so that it never leaves the feasible set.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Flags
+
+ValueAndGrad = Callable[[Array], tuple[Array, Array]]
+ARMIJO = 1e-4
+FTOL = 1e-3  # a step that gains less of a logarithm than this is not worth another evaluation
+HALVE = 4  # after so many evaluations only the better half of the starts that still move goes on
+RACE = 6  # after so many a start goes on only while its slope promises more than has been found
+BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
+
+
+@dataclass(frozen=True)
+class Maxima:
+    """Where the starts ended, best first: points (M, D) and values (M,)."""
+
+    points: Array
+    values: Array
+
+
+def maximize(
+    fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
+    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.05,
+) -> Maxima:  # fmt: skip
+    """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
+
+    scales: (D,) lengths on which `fun` varies; the search moves in units of them, up to a common factor.
+    A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
+    when backtracking no longer moves it, or when others are ahead (HALVE, RACE). Values of -inf mark points
+    that are not to be entered.
+    """
+    M, D = starts.shape
+    unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
+    x = np.clip(starts, 0.0, 1.0)
+    value, grad = fun(x)
+    grad = grad * unit
+    inverse = np.tile(np.eye(D), (M, 1, 1))
+    fresh = np.ones(M, dtype=bool)  # no curvature known yet
+    step = np.ones(M)
+    free = _projected(x, grad)
+    direction = _direction(free, inverse, fresh, first_step)
+    live = np.isfinite(value) & (_largest(free) > gtol)
+    ended, top = [], -np.inf
+    for evaluation in range(max_evaluations):
+        if evaluation == HALVE:
+            live = _better_half(live, value + 0.5 * np.vecdot(free, direction))  # a quadratic's top
+        elif evaluation >= RACE:
+            live &= fresh | (value + np.vecdot(free, direction) > top)
+        if np.count_nonzero(live) < len(live):
+            ended.append(Maxima(x[~live], value[~live]))
+            top = np.fmax.reduce(value[~live], initial=top)
+            x, value, grad, free, direction = x[live], value[live], grad[live], free[live], direction[live]
+            inverse, fresh, step = inverse[live], fresh[live], step[live]
+        if len(x) == 0:
+            break
+        trial = step[:, None] * direction * unit
+        trial += x
+        np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
+        new_value, new_grad = fun(trial)
+        new_grad = new_grad * unit
+        moved = (trial - x) / unit
+        gain = np.vecdot(grad, moved)
+        good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
+        live = new_value - value >= ftol
+        step = np.where(good, 1.0, 0.3 * step)
+        if np.count_nonzero(good) < len(good):
+            bad = np.flatnonzero(~good)
+            live[bad] = _largest(moved[bad]) >= 1e-9
+            if len(bad) == len(good):
+                continue
+            trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
+        _update(inverse, fresh, moved, grad - new_grad, good)
+        x, value, grad = trial, new_value, new_grad
+        free = _projected(x, grad)
+        direction = _direction(free, inverse, fresh, first_step)
+        live &= _largest(free) > gtol
+    return _best_first([*ended, Maxima(x, value)])
+
+
+def maximize_above(
+    fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *, scales: Array | None = None,
+    ftol: float = FTOL,
+) -> Maxima:  # fmt: skip
+    """Local maxima of `fun` where margin(x) > level, from `starts` (M, D) that satisfy it strictly (13)."""
+    x = starts
+    for weight in BARRIERS:
+
+        def barrier(points: Array, weight: float = weight) -> tuple[Array, Array]:
+            room, d_room = margin(points)
+            room = room - level
+            inside = room > 0.0
+            value = np.full(len(points), -np.inf)
+            grad = np.zeros_like(points)
+            if inside.any():
+                v, g = fun(points[inside])
+                value[inside] = v + weight * np.log(room[inside])
+                grad[inside] = g + weight * d_room[inside] / room[inside][:, None]
+            return value, grad
+
+        x = maximize(barrier, x, scales=scales, max_evaluations=15, ftol=ftol).points
+    value, _ = fun(x)
+    order = np.argsort(-value, kind="stable")
+    return Maxima(x[order], value[order])
+
+
+def _better_half(live: Flags, hope: Array) -> Flags:
+    """(M,) those of `live` that hope for most, half of them."""
+    hope = np.where(live, hope, -np.inf)
+    best = np.argsort(-hope, kind="stable")[: (np.count_nonzero(live) + 1) // 2]
+    return np.isin(np.arange(len(live)), best)
+
+
+def _best_first(ended: list[Maxima]) -> Maxima:
+    """All of `ended` in one; where a value is not finite comes last."""
+    points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
+    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
+    return Maxima(points[order], values[order])
+
+
+def _units(scales: Array) -> Array:
+    """`scales` (D,) over their geometric mean, and none beyond a tenth or ten times that."""
+    logs = np.log(scales)
+    return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
+
+
+def _largest(rows: Array) -> Array:
+    """(M,) the largest component of each row, whatever its sign."""
+    return np.asarray(np.maximum.reduce(np.abs(rows), axis=1))
+
+
+def _projected(x: Array, grad: Array) -> Array:
+    """The gradient without the components that point out of the cube."""
+    return np.where(np.where(grad < 0.0, x <= 0.0, x >= 1.0), 0.0, grad)
+
+
+def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
+    """Ascent directions (M, D) from projected gradients: quasi-Newton, or steepest where nothing is known."""
+    direction = np.where(free == 0.0, 0.0, (inverse @ free[:, :, None])[:, :, 0])
+    limit = 0.5 / np.maximum(_largest(direction), 0.5)
+    steepest = fresh | (np.vecdot(direction, free) <= 0.0)
+    if np.count_nonzero(steepest):
+        direction = np.where(steepest[:, None], free, direction)
+        norm = np.sqrt(np.vecdot(free, free))
+        limit = np.where(steepest, first_step / np.maximum(norm, first_step), limit)
+    return np.asarray(direction * limit[:, None])
+
+
+def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
+    """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
+    sy, yy = np.vecdot(s, y), np.vecdot(y, y)
+    bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
+    count = np.count_nonzero(bent)
+    if count == 0:
+        return
+    rows = slice(None) if count == len(bent) else np.flatnonzero(bent)
+    s, y, sy, yy, H = s[rows], y[rows], sy[rows], yy[rows], inverse[rows]
+    if np.count_nonzero(fresh):
+        H *= np.where(fresh[rows], sy / yy, 1.0)[:, None, None]
+        fresh[rows] = False
+    Hy = (H @ y[:, :, None])[:, :, 0]
+    unit = s / sy[:, None]
+    turn = (0.5 * (sy + np.vecdot(y, Hy)))[:, None] * unit - Hy
+    half = turn[:, :, None] * unit[:, None, :]
+    H += half
+    H += half.transpose(0, 2, 1)
+    inverse[rows] = H

@@ -1,0 +1,192 @@
+"""The ways to look for the next trial: free, kept by its method, risky (15), safe (13), safest. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..acquisition import Acquisition
+from ..arrays import Array, Flags
+from ..process.models import Warm
+from .candidates import surroundings
+from .context import Context
+from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
+
+Snap = Callable[[Array], Array]
+SAME = 1e-6  # two points closer than this are one setting
+ABOUT = 1.25  # where the odds of a failure are at most so many times the least, it is about as safe
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The next trial, and why. Means and standard deviations are in the user's units."""
+
+    x: Array  # (D,)
+    mode: str  # "start" | "free" | "risky" | "safe" | "safest"
+    rho: float  # the probability of safety that was asked for
+    p_safe: float
+    p_each: Array  # (G [+ 1],)
+    mean: float
+    std: float
+    g_mean: Array  # (G,)
+    g_std: Array  # (G,)
+    warm: Warm | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Search:
+    """The ways to look for the next trial, over one set of candidates."""
+
+    context: Context
+    acquisition: Acquisition
+    snap: Snap | None
+    revisit: bool = False  # may the answer be a setting that was tried already?
+    ftol: float = FTOL
+    wariness: float = 1.0  # the power of φ in (15)
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything can fail, as far as is known."""
+        feasibility = self.context.models.feasibility
+        return bool(feasibility.constraints) or feasibility.crash is not None
+
+    def free(self) -> Array:
+        """argmax α(x)."""
+        points = self.context.candidates
+        starts = self._starts(points, self.acquisition.screen(points))
+        best = self._climb(self.acquisition.value_and_grad, starts)
+        return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
+
+    def kept(self) -> Array | None:
+        """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
+        points = np.vstack([self._around_safe(), self.context.candidates])
+        screened = self.acquisition.screen(points)
+        points = points[np.isfinite(screened)]
+        if len(points) == 0:
+            return None
+        starts = self._starts(points, screened[np.isfinite(screened)])
+        best = self._climb(self.acquisition.value_and_grad, starts)
+        x = self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
+        return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
+
+    def risky(self) -> Array:
+        """argmax α(x) φ(x) (15), with a φ that is not widened: a failure is affordable here."""
+        feasibility, power = replace(self.context.models.feasibility, widening=()), self.wariness
+
+        def product(x: Array) -> tuple[Array, Array]:
+            value, grad = self.acquisition.value_and_grad(x)
+            log_p, d_log_p = feasibility.log_prob_and_grad(x)
+            return value + power * log_p, grad + power * d_log_p
+
+        points = self.context.candidates
+        starts = self._starts(points, self.acquisition.screen(points) + power * feasibility.log_prob(points))
+        best = self._climb(product, starts)
+        return self._choose(best, starts, points, lambda x: product(x)[0])
+
+    def safe(self, rho: float) -> Array | None:
+        """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
+        feasibility = self.context.models.feasibility
+        level = float(ndtri(rho))
+        points = np.vstack([self.context.candidates, self._around_safe()])
+        margin = feasibility.margin(points) if self.limited else np.full(len(points), np.inf)
+        inside = margin > level
+        if inside.sum() < self.context.settings.restarts:
+            nearest = points[np.argsort(-margin)[: self.context.settings.restarts]]
+            climbed = maximize(feasibility.margin_and_grad, nearest, max_evaluations=25)
+            points = np.vstack([points[inside], climbed.points[climbed.values > level]])
+        else:
+            points = points[inside]
+        if len(points) == 0:
+            return None
+        starts = self._starts(points, self.acquisition.screen(points))
+        best = maximize_above(
+            self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts,
+            scales=self.context.scales, ftol=self.ftol,
+        )  # fmt: skip
+
+        def worth(x: Array) -> Array:
+            value = self.acquisition.value_and_grad(x)[0]
+            return np.where(feasibility.log_prob(x) >= np.log(rho), value, -np.inf)
+
+        x = self._choose(Maxima(best.points, worth(best.points)), starts, points, worth)
+        return x if np.isfinite(worth(x[None, :])[0]) else None
+
+    def about_safest(self) -> Array:
+        """argmax α(x) where the odds of a failure are ABOUT as small as anywhere."""
+        x = self.safest()
+        p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
+        rho = p / (p + ABOUT * (1.0 - p))
+        found = self.safe(rho) if 0.0 < rho < 1.0 else None
+        return x if found is None else found
+
+    def safest(self) -> Array:
+        """argmax φ."""
+        feasibility = self.context.models.feasibility
+        points = np.vstack([self.context.candidates, self._around_safe()])
+        starts = self._starts(points, feasibility.margin(points))  # where φ is near 1 its logarithm is flat
+        best = self._climb(feasibility.margin_and_grad, starts)
+        return self._choose(best, starts, points, feasibility.margin)
+
+    def report(self, x: Array, mode: str, rho: float) -> Proposal:
+        """What is known of x, chosen in `mode` where ρ was asked for."""
+        models, at = self.context.models, x[None, :]
+        mean, var = models.objective.predict(at)
+        outputs = models.objective.outputs
+        g = [(gp, *gp.predict(at)) for gp in models.feasibility.constraints]
+        return Proposal(
+            x=x, mode=mode, rho=rho,
+            p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
+            p_each=models.feasibility.each(at)[0],
+            mean=float(outputs.mean(mean)[0]), std=float(outputs.scale * np.sqrt(var[0])),
+            g_mean=np.array([gp.outputs.mean(m)[0] for gp, m, _ in g]),
+            g_std=np.array([gp.outputs.scale * np.sqrt(v[0]) for gp, _, v in g]),
+            warm=models.warm(),
+        )  # fmt: skip
+
+    def _climb(self, fun: ValueAndGrad, starts: Array) -> Maxima:
+        return maximize(fun, starts, scales=self.context.scales, ftol=self.ftol)
+
+    def _around_safe(self) -> Array:
+        """Trials that were safe, and their surroundings on the scale of the constraints."""
+        history, models = self.context.history, self.context.models
+        X = history.X[history.safe]
+        if len(X) == 0:
+            return history.X[:0]
+        scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
+        reach = np.min(scales, axis=0) if scales else self.context.scales
+        return np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
+
+    def _starts(self, points: Array, screened: Array) -> Array:
+        """Half the restarts from the best candidates, half from among the good ones."""
+        count = self.context.settings.restarts
+        order = np.argsort(-screened, kind="stable")
+        best, others = order[: (count + 1) // 2], order[(count + 1) // 2 : 10 * count]
+        extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
+        return np.asarray(points[np.concatenate([best, extra])])
+
+    def _choose(self, best: Maxima, starts: Array, others: Array, worth: Callable[[Array], Array]) -> Array:
+        """The best point found, new where there is a new one, admissible where settings are discrete.
+
+        Snapping may spoil what the search found, so that its starts are looked at again; `others` are fallen
+        back to where all of those were tried already.
+        """
+        if self.snap is not None:
+            found = self.snap(np.vstack([best.points, starts]))
+            best = Maxima(found, worth(found))
+        if self.revisit:
+            return np.asarray(best.points[int(np.argmax(best.values))])
+        new = self._is_new(best)
+        if not new.any():
+            found = others[:64] if self.snap is None else np.unique(self.snap(others), axis=0)
+            fallback = Maxima(found, worth(found))
+            among = self._is_new(fallback)
+            best, new = (fallback, among) if among.any() else (best, ~new)
+        return np.asarray(best.points[int(np.argmax(np.where(new, best.values, -np.inf)))])
+
+    def _is_new(self, found: Maxima) -> Flags:
+        """(M,) where a point has a value and is no setting that was tried or is in flight."""
+        seen = np.vstack([self.context.history.X, self.context.history.pending])
+        distance = np.abs(found.points[:, None, :] - seen).max(axis=2)
+        return np.asarray(np.isfinite(found.values) & (distance >= SAME).all(axis=1))

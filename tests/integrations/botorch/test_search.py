@@ -1,0 +1,238 @@
+"""Xs and XsF in BoTorch: samples, starts, the registry, and the loop as a whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from botorch.acquisition.input_constructors import get_acqf_input_constructor
+from botorch.acquisition.objective import ScalarizedPosteriorTransform
+from botorch.models import ModelListGP
+from botorch.optim import optimize_acqf
+
+import tumble
+from tests.torch_models import UNIT2, bowl, edge, pair, rand, tensor
+from tumble import problems
+from tumble.core.process.fit import fit
+from tumble.core.process.outputs import Outputs
+from tumble.integrations.botorch import (
+    BudgetState,
+    FailureAwareExcursionSearch,
+    LogExcursionSearch,
+    NothingSafeEnough,
+    budget_state,
+    excursion_model,
+    optimize_excursion,
+    sample_minima,
+    starts,
+)
+
+# -- samples, starts, search ---------------------------------------------------------------------------------
+
+
+def test_samples_of_the_minimum_lie_below_the_data_and_above_where_it_is_maximised():
+    X, models = pair()
+    low = sample_minima(models.models[0], UNIT2, seed=1)
+    high = sample_minima(models.models[0], UNIT2, maximize=True, seed=1)
+    assert low.shape == high.shape == (20,)
+    assert (low <= bowl(X).min() + 1e-3).all()
+    assert (high >= bowl(X).max() - 1e-3).all()
+    assert torch.equal(low, sample_minima(models.models[0], UNIT2, seed=1))
+
+
+@pytest.mark.parametrize("law", ["joint", "frechet", "gumbel"])
+def test_every_law_of_the_minimum_can_be_sampled(law):
+    _, models = pair()
+    minima = sample_minima(models, UNIT2, settings=tumble.Settings(minima=law, n_minima=7), seed=0)
+    assert minima.shape == (7,)
+    assert torch.isfinite(minima).all()
+
+
+def test_safe_search_starts_inside_and_stays_inside():
+    _, models = pair()
+    state = BudgetState(z=2.0, trials_left=10, failures_left=1)
+    acqf = FailureAwareExcursionSearch(models, state, sample_minima(models, UNIT2, seed=0))
+    first = starts(acqf, UNIT2, num_restarts=4, raw_samples=64, options={"seed": 0})
+    assert first.shape == (4, 1, 2)
+    assert (acqf.margin(first.squeeze(1)) > 0.0).all()
+    candidate = optimize_excursion(acqf, UNIT2, num_restarts=3, raw_samples=64, seed=0)
+    assert candidate.mode == "safe"
+    assert candidate.p_safe >= acqf.rho
+    assert acqf(candidate.x) >= acqf(first).max()
+
+
+# SLSQP may give up at a start; BoTorch says so and tries others.
+@pytest.mark.filterwarnings("ignore:Optimization failed:RuntimeWarning")
+def test_optimize_acqf_takes_the_constraint_and_the_starts_as_they_are():
+    _, models = pair()
+    state = BudgetState(z=2.0, trials_left=10, failures_left=1)
+    acqf = FailureAwareExcursionSearch(models, state, sample_minima(models, UNIT2, seed=0))
+    x, _ = optimize_acqf(
+        acqf, UNIT2, q=1, num_restarts=2, raw_samples=64, ic_generator=starts,  # type: ignore[arg-type]
+
+        nonlinear_inequality_constraints=acqf.nonlinear_inequality_constraints, options={"seed": 0},
+    )  # fmt: skip
+    assert acqf.margin(x) > -1e-5
+
+
+def test_where_nothing_reaches_rho_the_safest_point_is_taken():
+    X = rand(6, 2, 0)
+    models = ModelListGP(excursion_model(X, bowl(X), UNIT2), excursion_model(X, edge(X) + 3.0, UNIT2))
+    state = BudgetState(z=3.0, trials_left=10, failures_left=1)
+    acqf = FailureAwareExcursionSearch(models, state, tensor([-1.0]), safe_known=True)
+    with pytest.raises(NothingSafeEnough, match="what the budget asks for"):
+        starts(acqf, UNIT2, raw_samples=32, options={"seed": 0})
+    candidate = optimize_excursion(acqf, UNIT2, num_restarts=2, raw_samples=32, seed=0)
+    assert candidate.mode == "safest"
+    assert candidate.p_safe < acqf.rho
+    with torch.no_grad():
+        assert candidate.value >= acqf.log_p_safe(X).max() - 1e-9
+
+
+def test_without_a_failure_left_and_nothing_safe_known_the_mode_is_safest():
+    X = rand(6, 2, 0)
+    models = ModelListGP(excursion_model(X, bowl(X), UNIT2), excursion_model(X, edge(X) + 3.0, UNIT2))
+    acqf = FailureAwareExcursionSearch(models, budget_state(9, 1, [True]), tensor([-1.0]))
+    assert acqf.mode == "safest"
+    assert acqf.nonlinear_inequality_constraints is None
+
+
+def test_constraints_observed_elsewhere_are_predicted_at_the_objectives_points():
+    X, models = pair()
+    other = rand(9, 2, 5)
+    mixed = ModelListGP(models.models[0], excursion_model(other, edge(other), UNIT2))
+    acqf = FailureAwareExcursionSearch(mixed, BudgetState(2.0, 10, 1), tensor([-1.0]))
+    assert acqf.mode == "safe"
+    assert acqf.study.observed().shape == (len(X), 1)
+
+
+def test_several_points_are_found_one_after_the_other():
+    _, models = pair()
+    f = models.models[0]
+    acqf = LogExcursionSearch(f, sample_minima(f, UNIT2, seed=0))
+    x, _ = optimize_acqf(acqf, UNIT2, q=2, num_restarts=2, raw_samples=32, sequential=True)
+    assert x.shape == (2, 2)
+    assert (x[0] - x[1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_next_trial_is_another_than_what_is_in_flight(seed):
+    _, models = pair()
+    f = models.models[0]
+    minima = sample_minima(f, UNIT2, seed=seed)
+    best = optimize_excursion(LogExcursionSearch(f, minima), UNIT2, num_restarts=3, raw_samples=64, seed=0)
+    again = LogExcursionSearch(f, minima, X_pending=best.x)
+    other = optimize_excursion(again, UNIT2, num_restarts=3, raw_samples=64, seed=0)
+    assert (other.x - best.x).abs().max() > 1e-3
+
+
+# -- built by BoTorch's registry -----------------------------------------------------------------------------
+
+
+def test_the_input_constructor_builds_xs_in_either_direction():
+    X, models = pair()
+    f = models.models[0]
+    build = get_acqf_input_constructor(LogExcursionSearch)
+    down = LogExcursionSearch(**build(model=f, bounds=[(0.0, 1.0)] * 2, seed=0))
+    up = LogExcursionSearch(
+        **build(
+            model=f, bounds=UNIT2, posterior_transform=ScalarizedPosteriorTransform(torch.ones(1)), seed=0
+        )
+    )
+    assert not down.upwards
+    assert up.upwards
+    given = tensor([-1.0])
+    assert build(model=f, bounds=UNIT2, minima=given)["minima"] is given
+    assert (up.minima >= bowl(X).max() - 1e-3).all()
+
+
+def test_the_input_constructor_counts_the_budget_on_the_training_data():
+    X, models = pair()
+    build = get_acqf_input_constructor(FailureAwareExcursionSearch)
+    A, b = tensor([[0.0, 1.0]]), tensor([[0.0]])
+    weights = ScalarizedPosteriorTransform(tensor([-1.0, 0.0]))
+    failed = (edge(X)[:, 0] > 0).tolist()
+    acqf = FailureAwareExcursionSearch(
+        **build(
+            model=models, bounds=UNIT2, constraints_tuple=(A, b), posterior_transform=weights, seed=0,
+            trials=20, failures=sum(failed),
+        )
+    )  # fmt: skip
+    assert acqf.mode == "safe"  # nothing is left
+    assert acqf.penalty > 0
+    x = tensor([[0.2, 0.5], [0.9, 0.5]])
+    inside, outside = acqf(x[:, None, :])
+    assert inside > outside
+    state = budget_state(20, 5)
+    assert build(model=models, bounds=UNIT2, budget_state=state, seed=0)["budget_state"] is state
+    with pytest.raises(tumble.InputError, match="budget_state, or trials and failures"):
+        build(model=models, bounds=UNIT2)
+    with pytest.raises(tumble.InputError, match="on one output"):
+        build(model=models, bounds=UNIT2, constraints_tuple=(torch.ones(1, 2), b), trials=9, failures=1)
+    with pytest.raises(tumble.InputError, match="single objective"):
+        build(model=models, bounds=UNIT2, posterior_transform=ScalarizedPosteriorTransform(torch.ones(2)))
+
+
+# -- the loop ------------------------------------------------------------------------------------------------
+
+
+def fitted(X, y):
+    """A model with the hyperparameters of the core's fit, which takes milliseconds."""
+    settings = tumble.Settings()
+    values = y.numpy()
+    outputs = Outputs.of(values, centre=True)
+    hyper = fit(
+        X.numpy(),
+        values,
+        kernel="matern52",
+        priors=replace(settings.objective, additive=None),
+        outputs=outputs,
+    ).hyper
+    model = excursion_model(
+        X, y[:, None], torch.stack([torch.zeros(X.shape[1]), torch.ones(X.shape[1])]).double()
+    )
+    model.covar_module.base_kernel.lengthscale = tensor(hyper.lengthscales)
+    model.covar_module.outputscale = hyper.variance
+    model.likelihood.noise = max(hyper.noise**2, 1e-8)
+    return model
+
+
+def run_loop(problem, trials, failures, seed):
+    """`trials` trials of a problem through BoTorch, in the unit cube, from one point."""
+    low, span = problem.bounds[:, 0], problem.bounds[:, 1] - problem.bounds[:, 0]
+    box = tensor([[0.0], [1.0]]).expand(2, len(low))
+    X = torch.tensor(np.random.default_rng(seed).random((1, len(low))))
+    seen = [problem.evaluate(low + span * X[0].numpy())]
+    while len(seen) < trials:
+        f = fitted(X, tensor([e.value for e in seen]))
+        acqf: LogExcursionSearch | FailureAwareExcursionSearch
+        if problem.constraints is None:
+            acqf = LogExcursionSearch(f, sample_minima(f, box, seed=len(seen)))
+        else:
+            g = [fitted(X, tensor([e.constraints[k] for e in seen])) for k in range(problem.n_constraints)]
+            models = ModelListGP(f, *g)
+            state = budget_state(trials, failures, [not e.safe for e in seen])
+            acqf = FailureAwareExcursionSearch(models, state, sample_minima(models, box, seed=len(seen)))
+        found = optimize_excursion(
+            acqf, box, num_restarts=4, raw_samples=128, seed=len(seen), options={"maxiter": 30}
+        )
+        X = torch.cat([X, found.x])
+        seen.append(problem.evaluate(low + span * found.x[0].numpy()))
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.OptimizationWarning")
+@pytest.mark.filterwarnings("ignore:Optimization failed:RuntimeWarning")
+@pytest.mark.parametrize(("name", "failures", "close"), [("figure1", None, 0.01), ("gardner-cosine", 6, 0.1)])
+def test_thirty_trials_in_botorch_reach_what_minimize_reaches(name, failures, close):
+    problem = problems.get(name)
+    ours, theirs = [], []
+    for seed in range(3):
+        result = tumble.minimize(problem, problem.bounds, trials=30, failures=failures, seed=seed)
+        assert result.fun is not None
+        ours.append(result.fun - problem.f_min)
+        seen = run_loop(problem, 30, failures, seed=seed)
+        theirs.append(problem.regret([e.value for e in seen], [e.safe for e in seen])[-1])
+        assert failures is None or sum(not e.safe for e in seen) <= failures
+    assert np.median(ours) < close  # the next best basin is 0.16 or 1.0 higher
+    assert np.median(theirs) < close

@@ -1,0 +1,530 @@
+"""TumbleSampler: what a trial's state means, what is decided, and what is written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
+
+import tumble
+from tumble.integrations.optuna import trials as meaning
+from tumble.integrations.optuna.sampler import _raised_by_objective
+
+QUICK = tumble.Settings(restarts=3, raw_samples=64, grid=64, n_minima=5)
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def sampler(**options: Any) -> tumble.TumbleSampler:
+    return tumble.TumbleSampler(**{"trials": 20, "seed": 1, "settings": QUICK, **options})
+
+
+def ours(study: optuna.Study) -> tumble.TumbleSampler:
+    assert isinstance(study.sampler, tumble.TumbleSampler)
+    return study.sampler
+
+
+def read_all(study: optuna.Study) -> list[meaning.Reading]:
+    return [ours(study).reader(study)(t) for t in study.trials]
+
+
+def bowl(trial: optuna.Trial) -> float:
+    x, y = trial.suggest_float("x", -1, 1), trial.suggest_float("y", -1, 1)
+    return (x - 0.3) ** 2 + (y + 0.2) ** 2
+
+
+def test_the_minimum_of_a_bowl_is_found() -> None:
+    study = optuna.create_study(sampler=sampler())
+    study.optimize(bowl, n_trials=15)
+    assert study.best_value < 0.01
+
+
+def test_the_maximum_is_found_where_the_study_maximises() -> None:
+    study = optuna.create_study(sampler=sampler(), direction="maximize")
+    study.optimize(lambda t: 5 - bowl(t), n_trials=15)
+    assert study.best_value > 4.99
+    note = study.best_trial.system_attrs[meaning.DECISION]
+    assert note["mean"] == pytest.approx(5, abs=0.2)
+    assert f"{note['mean']:.4g}" in note["why"]
+    found = ours(study).recommend(study)
+    assert found is not None
+    assert found.mean == pytest.approx(5, abs=0.1)
+    assert found.x["x"] == pytest.approx(0.3, abs=0.2)
+
+
+def test_what_was_decided_stands_in_one_attribute_of_the_trial() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(bowl, n_trials=3)
+    note = study.trials[-1].system_attrs[meaning.DECISION]
+    assert {"mode", "rho", "p_safe", "why", "params"} <= set(note)
+    assert note["mode"] in {"start", "risky", "safe", "safest", "free"}
+    assert note["why"].startswith("Trial 2: ")
+    assert note["params"] == study.trials[-1].params
+
+
+def test_the_same_seed_gives_the_same_trials_and_another_process_could_go_on() -> None:
+    first = optuna.create_study(sampler=sampler(failures=5))
+    first.optimize(bowl, n_trials=6)
+    second = optuna.create_study(sampler=sampler(failures=5))
+    for _ in range(6):
+        second.sampler = sampler(failures=5)  # nothing is kept between two trials
+        second.optimize(bowl, n_trials=1)
+    assert [t.params for t in first.trials] == [t.params for t in second.trials]
+
+
+def test_constraints_of_optuna_5_are_used_and_a_violation_is_a_failure() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = bowl(trial)
+        trial.set_constraint("left", trial.params["x"])
+        return value
+
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(objective, n_trials=15)
+    readings = read_all(study)
+    assert all(r.constraints == {"left": t.params["x"]} for r, t in zip(readings, study.trials, strict=True))
+    assert [r.failed for r in readings] == [t.params["x"] > 0 for t in study.trials]
+    assert sum(r.failed for r in readings) <= 6
+    best = min(t.values[0] for t, r in zip(study.trials, readings, strict=True) if not r.failed)
+    assert best < 0.15
+
+
+def test_constraints_of_optuna_4_are_stored_by_name_once() -> None:
+    study = optuna.create_study(sampler=sampler(constraints_func=lambda t: (t.params["x"], -1.0)))
+    study.optimize(bowl, n_trials=2)
+    assert study.trials[0].constraints == {"0": study.trials[0].params["x"], "1": -1.0}
+    assert "constraints" not in study.trials[0].system_attrs
+
+
+def test_the_old_list_of_constraints_is_read() -> None:
+    trial = create_trial(value=1.0, system_attrs={"constraints": [0.5, -1.0]})
+    assert meaning.read(trial, 1.0).constraints == {"0": 0.5, "1": -1.0}
+    assert meaning.read(trial, 1.0).failed
+
+
+def test_a_nan_constraint_is_an_error_with_its_name() -> None:
+    study = optuna.create_study(sampler=sampler(constraints_func=lambda t: (math.nan,)))
+    with pytest.raises(ValueError, match="constraint 0 must be a number"):
+        study.optimize(bowl, n_trials=1)
+
+
+def test_a_failure_that_is_told_is_billed_and_teaches() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    trial = study.ask({"x": FloatDistribution(0, 1)})
+    trial.set_user_attr("tumble:reason", "bit broke")
+    study.tell(trial, state=TrialState.FAIL)
+    (reading,) = read_all(study)
+    assert (reading.failed, reading.crashed, reading.billed) == (True, True, True)
+    assert reading.reason == "bit broke"
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert mirror.failures_left == 2
+    assert mirror.trials[0].crashed
+
+
+def test_a_transient_failure_is_a_skip() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    trial = study.ask({"x": FloatDistribution(0, 1)})
+    trial.set_user_attr("tumble:transient", True)
+    study.tell(trial, state=TrialState.FAIL)
+    (reading,) = read_all(study)
+    assert reading.phase == "void"
+    assert study.trials[0].system_attrs[meaning.OUTCOME]["kind"] == "transient"
+
+
+def test_an_exception_of_the_objective_is_a_failure_with_its_reason_and_constraints() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise tumble.Failure("fell over", constraints={"tilt": 0.7})
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=1, catch=(tumble.Failure,))
+    (reading,) = read_all(study)
+    assert reading.failed
+    assert reading.reason == "fell over"
+    assert reading.constraints == {"tilt": 0.7}
+
+
+def test_ctrl_c_is_not_a_failure() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise KeyboardInterrupt
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    with pytest.raises(KeyboardInterrupt):
+        study.optimize(objective, n_trials=1)
+    assert study.trials[0].state == TrialState.FAIL
+    assert read_all(study)[0].phase == "void"
+    assert _raised_by_objective() is None
+
+
+def test_pruned_is_a_trial_without_a_value_and_no_failure() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise optuna.TrialPruned
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=3)
+    assert [(r.phase, r.value, r.failed, r.billed) for r in read_all(study)] == [
+        ("told", None, False, True)
+    ] * 3
+
+
+def test_an_infinite_value_is_a_crash() -> None:
+    study = optuna.create_study(sampler=sampler())
+    study.tell(study.ask({"x": FloatDistribution(0, 1)}), math.inf)
+    assert (read_all(study)[0].crashed, read_all(study)[0].reason) == (True, "returned inf")
+
+
+def test_an_infinite_constraint_is_a_crash_and_minus_infinity_says_nothing() -> None:
+    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": math.inf}), 1.0)
+    assert (broken.failed, broken.crashed, broken.reason) == (True, True, "constraint g is inf")
+    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -math.inf}), 1.0)
+    assert (kept.failed, kept.value, kept.constraints) == (False, 1.0, {})
+
+
+def test_evidence_is_used_and_not_billed() -> None:
+    study = optuna.create_study(sampler=sampler(failures=2))
+    for x in (0.1, 0.5):
+        study.add_trial(
+            create_trial(
+                params={"x": x},
+                distributions={"x": FloatDistribution(0, 1)},
+                value=x,
+                system_attrs={meaning.BILLED: False, "constraints:g": 1.0},
+            )
+        )
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert (mirror.failures_left, mirror.trials_left) == (2, 20)
+    assert len(mirror._history().X) == 2
+
+
+def test_conditional_parameters_fall_back_to_random_and_the_common_ones_are_searched() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+            return (x - 0.5) ** 2 + trial.suggest_float("only_a", 0, 1)
+        return (x - 0.5) ** 2 + 0.1 * trial.suggest_int("only_b", 0, 10)
+
+    study = optuna.create_study(sampler=sampler())
+    study.optimize(objective, n_trials=12)
+    kinds = {t.params["kind"] for t in study.trials}
+    space = study.sampler.infer_relative_search_space(study, study.trials[-1])
+    assert set(space) == {"x", "kind"} or len(kinds) == 1
+    assert all(t.state == TrialState.COMPLETE for t in study.trials)
+
+
+def test_a_space_of_failures_alone_is_searched_too() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    space: dict[str, Any] = {"x": FloatDistribution(0, 1)}
+    for _ in range(2):
+        study.tell(study.ask(space), state=TrialState.FAIL)
+    trial = study.ask(space)
+    assert study._storage.get_trial(trial._trial_id).system_attrs[meaning.DECISION]["mode"] != "start"
+
+
+def test_suggestions_stay_inside_their_distributions_and_two_in_flight_differ() -> None:
+    space: dict[str, Any] = {
+        "f": FloatDistribution(-3, 7, step=0.25),
+        "g": FloatDistribution(1e-4, 1, log=True),
+        "i": IntDistribution(2, 64, log=True),
+        "j": IntDistribution(-4, 5, step=3),
+        "c": CategoricalDistribution(["a", None, 1, True]),
+    }
+    study = optuna.create_study(sampler=sampler(failures=4, space=space))
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        pair = [study.ask(space), study.ask(space)]
+        assert pair[0].params != pair[1].params
+        for trial in pair:
+            for name, distribution in space.items():
+                assert distribution._contains(distribution.to_internal_repr(trial.params[name]))
+            trial.set_constraint("g", rng.normal() - 0.5)
+            study.tell(trial, rng.normal())
+
+
+def mixed_study(seed: int) -> optuna.Study:
+    """A problem with a float, an int and three choices; the optimum 0 lies at x = 0.8, n = 5, c = "b"."""
+    space: dict[str, Any] = {
+        "x": FloatDistribution(0, 1),
+        "n": IntDistribution(0, 8),
+        "c": CategoricalDistribution(["a", "b", "c"]),
+    }
+    study = optuna.create_study(sampler=tumble.TumbleSampler(trials=25, failures=5, seed=seed, space=space))
+    for _ in range(25):
+        trial = study.ask(space)
+        x, n, c = trial.params["x"], trial.params["n"], trial.params["c"]
+        trial.set_constraint("g", x + n / 8 - (1.5 if c == "b" else 0.9))
+        study.tell(trial, (x - 0.8) ** 2 + (n - 5) ** 2 / 20 + {"a": 0.3, "b": 0.0, "c": 0.5}[c])
+    return study
+
+
+def test_a_mixed_space_finds_its_optimum_and_keeps_the_promised_safety_at_the_point_that_is_run() -> None:
+    best = []
+    for seed in (1, 2, 3):
+        study = mixed_study(seed)
+        best.append(min(t.values[0] for t in study.trials if t.constraints["g"] <= 0))
+        careful = [meaning.decision(t) for t in study.trials if _mode(t) == "safe"]
+        assert careful
+        assert all(note["p_safe"] >= note["rho"] - 1e-9 for note in careful)
+    assert sorted(best)[1] < 0.01
+
+
+def _mode(trial: optuna.trial.FrozenTrial) -> str:
+    return str(meaning.decision(trial).get("mode"))
+
+
+def test_a_trial_in_flight_without_a_setting_holds_a_failure_back() -> None:
+    space: dict[str, Any] = {"x": FloatDistribution(0, 1)}
+    study = optuna.create_study(sampler=sampler(failures=1, space=space))
+    first = study.ask(space)
+    first.set_constraint("g", -1.0)
+    study.tell(first, 1.0)
+    study.ask()  # undecided: it may turn out to be risky
+    note = study._storage.get_trial(study.ask(space)._trial_id).system_attrs[meaning.DECISION]
+    assert note["mode"] in ("safe", "safest")
+    assert note["rho"] >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trials": 0}, "trials"),
+        ({"trials": 3, "failures": 4}, "failures"),
+        ({"method": "magic"}, "method"),
+        ({"settings": "fast"}, "settings"),
+        ({"on_exhausted": "never"}, "on_exhausted"),
+        ({"on_exhausted": "stop"}, "needs a budget"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(tumble.InputError, match=message):
+        sampler(**options)
+
+
+def test_a_long_note_is_shortened_until_a_storage_takes_it() -> None:
+    note = {"mode": "safe", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(60)}}
+    assert meaning.fitting(note) == {"mode": "safe", "why": "w" * 100}
+    assert meaning.fitting({"why": "w" * 3000, "mode": "safe"}) == {"mode": "safe"}
+
+
+# -- the gate ------------------------------------------------------------------------------------------------
+
+
+def test_a_hard_budget_ends_the_loop_of_a_single_worker_quietly() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = bowl(trial)
+        trial.set_constraint("g", 1.0)
+        return value
+
+    study = optuna.create_study(sampler=sampler(failures=3, on_exhausted="stop"))
+    study.optimize(objective, n_trials=10)
+    assert len(study.trials) == 3
+
+
+def test_a_spent_budget_refuses_the_next_trial_unbilled_and_leaves_nothing_running() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
+    study.tell(study.ask(), state=TrialState.FAIL)
+    with pytest.raises(tumble.BudgetExhausted, match="budget of 1 failures is spent"):
+        study.ask()
+    assert study.trials[1].state == TrialState.FAIL
+    assert study.trials[1].system_attrs[meaning.OUTCOME]["kind"] == "unstarted"
+    assert [r.phase for r in read_all(study)] == ["told", "void"]
+
+
+def test_a_trial_waits_until_one_in_flight_can_no_longer_fail() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
+    first = study.ask()
+    started: list[float] = []
+
+    def second() -> None:
+        study.ask()
+        started.append(time.monotonic())
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    time.sleep(0.3)
+    assert not started
+    told = time.monotonic()
+    study.tell(first, 1.0)
+    thread.join(10)
+    assert started
+    assert started[0] > told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_threads_never_exceed_a_hard_budget(seed: int) -> None:
+    lock, peak, failures, flying = threading.Lock(), [0], [0], [0]
+
+    def objective(trial: optuna.Trial) -> float:
+        with lock:
+            flying[0] += 1
+            peak[0] = max(peak[0], flying[0] + failures[0])
+        x = trial.suggest_float("x", 0, 1)
+        time.sleep(0.002)
+        failed = np.random.default_rng([seed, trial.number]).random() < 0.4
+        trial.set_constraint("g", 1.0 if failed else -1.0)
+        with lock:
+            flying[0] -= 1
+            failures[0] += failed
+        return x
+
+    study = optuna.create_study(sampler=sampler(trials=60, failures=6, on_exhausted="stop"))
+    with contextlib.suppress(tumble.BudgetExhausted):  # a thread that was waiting when the budget went
+        study.optimize(objective, n_trials=60, n_jobs=8)
+    assert sum(r.failed for r in read_all(study)) <= 6
+    assert peak[0] <= 6
+    assert not any(t.state == TrialState.RUNNING for t in study.trials)
+
+
+def test_enqueued_trials_draw_a_ticket_and_stay_within_the_budget() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
+    study.enqueue_trial({"x": 0.5})
+    study.enqueue_trial({"x": 0.6})
+    first = study.ask()
+    stored = study._storage.get_trial(first._trial_id)
+    assert stored.system_attrs[meaning.TICKET] == 2
+    done = threading.Event()
+
+    def second() -> None:
+        study.ask()
+        done.set()
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    assert not done.wait(0.3)
+    study.tell(first, 1.0)
+    assert done.wait(10)
+    thread.join()
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_a_dead_worker_blocks_nobody_for_longer_than_its_heartbeat(tmp_path: Any) -> None:
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/a.db", heartbeat_interval=1, grace_period=1)
+    study = optuna.create_study(storage=storage, sampler=sampler(failures=1, on_exhausted="stop"))
+    dead = study._storage.create_new_trial(study._study_id)
+    storage.record_heartbeat(dead)  # and then it is heard of no more
+    silent = study._storage.create_new_trial(study._study_id)  # died even before that
+    study.optimize(bowl, n_trials=1)
+    states = [t.state for t in study.trials]
+    assert states == [TrialState.FAIL, TrialState.FAIL, TrialState.COMPLETE]
+    assert [r.phase for r in read_all(study)] == ["void", "void", "told"]
+    assert silent == study.trials[1]._trial_id
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+@pytest.mark.filterwarnings("ignore:Heartbeat of storage is supposed")
+def test_a_trial_asked_by_hand_is_not_buried_for_having_no_heartbeat(tmp_path: Any) -> None:
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/a.db", heartbeat_interval=1, grace_period=1)
+    study = optuna.create_study(storage=storage, sampler=sampler(failures=2, on_exhausted="stop"))
+    by_hand = study.ask()
+    study.optimize(bowl, n_trials=1)
+    time.sleep(1.5)
+    study.optimize(bowl, n_trials=1)
+    study.tell(by_hand, 1.0)
+    assert [r.phase for r in read_all(study)] == ["told"] * 3
+
+
+# -- what is said -------------------------------------------------------------------------------------------
+
+
+def test_a_complete_trial_without_a_known_constraint_is_said_once_and_is_no_best() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    lefts = iter((-1.0, None, -1.0, -1.0))
+
+    def objective(trial: optuna.Trial) -> float:
+        value = trial.suggest_float("x", 0, 1)
+        left = next(lefts)
+        if left is not None:
+            trial.set_constraint("left", left)
+        return value if left is not None else -1.0
+
+    with pytest.warns(UserWarning, match=r"trial 1 is complete without left: .* missing, never safe") as said:
+        study.optimize(objective, n_trials=4)
+    assert len(said) == 1
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert mirror.best is not None
+    assert mirror.best.value > 0.0 > study.trials[1].values[0]
+    assert mirror.failures_left == 5
+
+
+def test_a_study_that_runs_past_its_trials_is_told_so_once() -> None:
+    study = optuna.create_study(sampler=sampler(trials=2, failures=1))
+    study.optimize(bowl, n_trials=2)
+    with pytest.warns(UserWarning, match="all 2 trials of the TumbleSampler are used") as said:
+        study.optimize(bowl, n_trials=2)
+    assert len(said) == 1
+
+
+def test_the_trials_of_the_optimizer_of_a_study_have_their_settings() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(bowl, n_trials=3)
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert [t.x for t in mirror.trials] == [t.params for t in study.trials]
+    assert mirror.trials[2].suggestion is not None
+    assert mirror.trials[2].suggestion.x == study.trials[2].params
+    assert mirror.best is not None
+    assert mirror.best.x == study.best_params
+    restored = tumble.Optimizer.from_dict(mirror.to_dict())
+    assert restored.trials[2].x == pytest.approx(study.trials[2].params)
+
+
+def test_the_optimizer_of_a_study_with_void_and_pruned_trials_is_saved_and_goes_on() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(bowl, n_trials=2)
+    study.ask().set_user_attr("tumble:transient", True)
+    study.tell(2, state=TrialState.FAIL)
+    pruned, failed, flying = (study.ask() for _ in range(3))
+    for trial in (pruned, failed, flying):
+        bowl(trial)
+    study.tell(pruned, state=TrialState.PRUNED)
+    study.tell(failed, state=TrialState.FAIL)
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    back = tumble.Optimizer.from_dict(json.loads(json.dumps(mirror.to_dict(), allow_nan=False)))
+    assert [(t.number, t.status) for t in back.trials] == [(t.number, t.status) for t in mirror.trials]
+    assert [t.number for t in back.trials] == [0, 1, 3, 4, 5]
+    assert back.to_dict() == mirror.to_dict()
+    back.tell(5, 0.5)
+    assert back.trials[-1].value == 0.5
+    assert back.ask().number == 6
+
+
+def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5, space={"x": FloatDistribution(0, 1)}))
+    study.ask({"x": FloatDistribution(0, 1)})
+    note = study.trials[0].system_attrs[meaning.DECISION]
+    assert (note["mode"], note["p_safe"]) == ("start", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": {"x": 3}}, "space: 'x' must be a distribution of Optuna, not 3; write for example"),
+        ({"space": [3]}, "space must be a dict of distributions by name, not"),
+        ({"failures": 0, "on_exhausted": "stop"}, 'lets no trial start.*use on_exhausted="safe"'),
+    ],
+)
+def test_what_a_sampler_cannot_work_with_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(tumble.InputError, match=message):
+        sampler(**options)
+
+
+def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> None:
+    """Among them the additive share and from how many trials they were learned."""
+    study = optuna.create_study(sampler=sampler())
+    study.optimize(lambda t: math.sin(7.0 * t.suggest_float("x", 0, 1)) + t.suggest_float("y", 0, 1), 6)
+    mirror = study.sampler.optimizer(study)  # type: ignore[union-attr]
+    hyper = mirror._warm.objective
+    assert 0.0 < hyper.additive < 1.0
+    assert hyper.learned == 5

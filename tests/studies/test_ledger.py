@@ -1,0 +1,592 @@
+"""The ledger: ask, tell, count, refuse, and go on after a death."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+
+import tumble
+from tests.study_files import write_study
+from tumble.studies import csv_io as evidence
+from tumble.studies import storage
+from tumble.studies.config import StudyFileError, load
+from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import HAND, OWNER, Owner, exclusive, me
+from tumble.studies.records import Entry
+from tumble.studies.runner import Runner
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def open_study(folder: Path, **options: object) -> Ledger:
+    return Ledger(load(write_study(folder, **options)))  # type: ignore[arg-type]
+
+
+def reopen(ledger: Ledger) -> Ledger:
+    return Ledger(load(ledger.config.path))
+
+
+def edit(ledger: Ledger, old: str, new: str) -> Ledger:
+    text = ledger.config.path.read_text()
+    assert old in text
+    ledger.config.path.write_text(text.replace(old, new))
+    return reopen(ledger)
+
+
+def test_the_start_is_tried_first_and_then_the_search_begins(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    first = ledger.ask()
+    assert (first.trial, first.parameters, first.mode) == (0, {"x": 0.2, "y": 0.3}, "start")
+    second = ledger.ask()
+    assert second.trial == 1
+    assert second.parameters != first.parameters
+
+
+def test_a_skipped_start_is_tried_again_and_evidence_does_not_replace_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.study.add_trial(
+        evidence.evidence(ledger.config, {"x": 0.9, "y": 0.9}, {"cost": 1.0, "load": 0.6}, None)
+    )
+    ledger.skip(ledger.ask().trial)
+    assert ledger.ask().parameters == {"x": 0.2, "y": 0.3}
+
+
+def test_counts_follow_what_is_told(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    for results in ({"cost": 1.0, "load": -0.1}, {"cost": 0.5, "load": 0.1}):
+        ledger.tell(ledger.ask().trial, results)
+    ledger.fail(ledger.ask().trial, "fell over")
+    ledger.fail(ledger.ask().trial, "network", transient=True)
+    ledger.skip(ledger.ask().trial)
+    ledger.ask()
+    status = reopen(ledger).status()
+    assert (status.trials, status.trials_left, status.failures, status.failures_left) == (3, 4, 2, 1)
+    assert status.pending == 1
+    assert status.best is not None
+    assert (status.best.trial, status.best.value) == (0, 1.0)
+    outcomes = [e.outcome for e in ledger.entries()]
+    assert outcomes == ["safe", "failed", "failed", "transient", "skipped", "running"]
+    assert ledger.entry(2).reading.reason == "fell over"
+
+
+def test_a_limit_that_is_added_makes_earlier_trials_unmeasured_not_safe(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
+    ledger = edit(ledger, 'load = "<= 0"', 'load = "<= 0"\nheat = "<= 80"')
+    assert ledger.entry(0).outcome == "unmeasured"
+    assert ledger.status().best is None
+    ledger.tell(ledger.ask().trial, {"cost": 2.0, "load": -0.1, "heat": 70.0})
+    best = ledger.status().best
+    assert best is not None
+    assert best.trial == 1
+
+
+def test_the_first_trial_claims_what_an_optimizer_claims(tmp_path: Path) -> None:
+    asked = open_study(tmp_path, start=False).ask()
+    alone = tumble.Optimizer([(0.0, 1.0)] * 2, 8, 3, ["load"], seed=0).ask()
+    assert (asked.mode, asked.p_safe) == ("start", alone.p_safe)
+    assert alone.p_safe == 0.5
+
+
+def test_only_what_is_charged_is_exported_as_billed(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
+    ledger.skip(ledger.ask().trial)
+    ledger.fail(ledger.ask().trial, "network", transient=True)
+    ledger.fail(ledger.ask().trial, "fell")
+    file = io.StringIO()
+    evidence.write(ledger, file)
+    rows = list(csv.DictReader(file.getvalue().splitlines()))
+    assert [(row["outcome"], row["billed"]) for row in rows] == [
+        ("safe", "1"),
+        ("skipped", "0"),
+        ("transient", "0"),
+        ("failed", "1"),
+    ]
+
+
+def test_an_emergency_stop_is_a_failure_without_a_value(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    entry = ledger.tell(ledger.ask().trial, {"load": 0.4})
+    assert (entry.outcome, entry.reading.value, entry.reading.crashed) == ("failed", None, False)
+
+
+def test_maximising_keeps_the_users_sign(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, extra="maximize = true")
+    for value in (1.0, 3.0, 2.0):
+        ledger.tell(ledger.ask().trial, {"cost": value, "load": -1.0})
+    best = ledger.status().best
+    assert best is not None
+    assert best.value == 3.0
+
+
+def test_limits_trials_and_failures_may_be_edited_between_trials(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": 0.1})
+    assert ledger.status().failures == 1
+    ledger = edit(ledger, '"<= 0"', '"<= 0.2"')
+    assert ledger.status().failures == 0
+    ledger = edit(edit(ledger, "trials = 8", "trials = 20"), "failures = 3", "failures = 5")
+    assert (ledger.status().trials_left, ledger.status().failures_left) == (19, 5)
+
+
+@pytest.mark.parametrize(("old", "new"), [("high = 1.0", "high = 2.0"), ('"cost"', '"price"')])
+def test_changed_parameters_and_objective_are_refused(tmp_path: Path, old: str, new: str) -> None:
+    ledger = open_study(tmp_path)
+    with pytest.raises(StudyFileError, match="differ from those that study 'bowl' was started with"):
+        edit(ledger, old, new)
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ({"cost": 1.0}, "load is missing: give load=... cost=..."),
+        ({"load": -1.0}, "cost is missing"),
+        ({}, "load is missing"),
+        ({"cost": float("nan"), "load": 0.0}, "cost must be a finite number"),
+    ],
+)
+def test_incomplete_results_are_refused_and_the_trial_stays_open(
+    tmp_path: Path, results: dict[str, float], message: str
+) -> None:
+    ledger = open_study(tmp_path)
+    number = ledger.ask().trial
+    with pytest.raises(tumble.InputError, match=message):
+        ledger.tell(number, results)
+    assert ledger.entry(number).outcome == "running"
+
+
+def test_a_trial_is_told_once_and_must_exist(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    with pytest.raises(tumble.InputError, match="there is no trial 0: none was asked yet"):
+        ledger.tell(0, {"cost": 1.0, "load": 0.0})
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": 0.0})
+    for again in (lambda: ledger.tell(0, {"cost": 2.0, "load": 0.0}), lambda: ledger.skip(0)):
+        with pytest.raises(tumble.InputError, match=r"trial 0 is over already \(safe\)"):
+            again()
+    with pytest.raises(tumble.InputError, match="the trials are 0 to 0"):
+        ledger.skip(7)
+
+
+def test_nothing_is_left_after_the_last_trial(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=2, failures=1)
+    ledger.ask()
+    ledger.ask()
+    with pytest.raises(tumble.TrialsExhausted, match="all 2 trials"):
+        ledger.ask()
+    assert len(ledger.entries()) == 2
+
+
+def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
+    first = ledger.ask()
+    with pytest.raises(tumble.BudgetReserved, match="tell or skip one of those first"):
+        ledger.ask()
+    ledger.fail(first.trial, "fell")
+    with pytest.raises(tumble.BudgetExhausted, match="all 1 failures are spent"):
+        ledger.ask()
+    assert len(ledger.entries()) == 1
+
+
+def test_an_interrupted_trial_without_a_place_is_withdrawn_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
+    ledger.ask()
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    with pytest.raises(tumble.BudgetReserved):
+        ledger.ask()
+    assert [e.outcome for e in ledger.entries()] == ["running", "unstarted"]
+
+
+def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    with pytest.raises(tumble.InputError, match="nothing to confirm"):
+        ledger.confirm()
+    for _ in range(3):
+        asked = ledger.ask()
+        x, y = asked.parameters["x"], asked.parameters["y"]
+        assert isinstance(x, float)
+        assert isinstance(y, float)
+        ledger.tell(asked.trial, {"cost": (x - 0.4) ** 2 + (y - 0.6) ** 2, "load": x + y - 1.2})
+    found = ledger.recommend()
+    assert found is not None
+    asked = ledger.confirm()
+    assert asked.parameters == found.x
+    assert asked.mode == "confirm"
+    assert ledger.status().trials_left == 4
+    restored = tumble.Optimizer.from_dict(ledger.optimizer().to_dict())
+    assert restored.trials[-1].suggestion is not None
+    assert restored.trials[-1].suggestion.mode == "confirm"
+
+
+# -- running -------------------------------------------------------------------------------------------------
+
+
+def test_a_study_is_run_to_its_end(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    end = Runner(ledger).run()
+    assert end.kind == "done"
+    status = ledger.status()
+    assert (status.trials, status.trials_left, status.pending) == (8, 0, 0)
+    assert (tmp_path / "runs.log").read_text().split() == [str(i) for i in range(8)]
+
+
+def test_a_run_stops_between_trials(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    told: list[Entry] = []
+    end = Runner(ledger, should_stop=lambda: len(told) >= 2, on_told=told.append).run()
+    assert end.kind == "stopped"
+    assert ledger.status().trials == 2
+
+
+def test_the_dead_runners_trial_is_run_again_under_its_number(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=3)
+    by_hand = ledger.ask()
+    asked = ledger.ask(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    told: list[int] = []
+    end = Runner(reopen(ledger), on_told=lambda e: told.append(e.trial)).run()
+    assert end.kind == "done"
+    assert told == [asked.trial, 2]
+    entries = ledger.entries()
+    assert entries[asked.trial].parameters == asked.parameters
+    assert [e.outcome for e in entries][by_hand.trial] == "running"
+    assert ledger.status().trials == 2
+
+
+def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=2, failures=1)
+    dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
+    ledger._create(dead, {})
+    Runner(reopen(ledger)).run()
+    assert ledger.entry(0).parameters == {"x": 0.2, "y": 0.3}
+    assert ledger.status().trials == 2
+
+
+def test_a_hand_whose_asking_was_killed_gets_the_same_trial_again(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    assert [ledger.ask().trial, ledger.ask().trial] == [0, 1]
+    assert [e.owner for e in ledger.entries()] == [HAND, HAND]
+
+
+def test_a_runner_elsewhere_is_dead_when_it_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_study(tmp_path)
+    far = Owner("run", "another-machine", 1, "x")
+    asked = ledger.ask(far)
+    assert ledger.adopt(me()) is None
+    ledger._backend.grace_period = -1
+    adopted = ledger.adopt(me())
+    assert adopted is not None
+    assert (adopted.trial, adopted.parameters) == (asked.trial, asked.parameters)
+    assert ledger.adopt(me()) is None
+
+
+def test_a_trial_in_a_living_process_is_not_told_by_hand(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    asked = ledger.ask(me())
+    with pytest.raises(tumble.InputError, match=f"is being run by process {os.getpid()}"):
+        ledger.tell(asked.trial, {"cost": 1.0, "load": 0.0})
+
+
+def test_a_transient_fault_is_tried_again_then_skipped_and_stops_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tumble.studies.runner.FIRST_PAUSE", 0.01)
+    command = '["sh", "-c", "echo once >> tries; exit 75", "{x}", "{y}"]'
+    ledger = open_study(tmp_path, command=command, extra="transient_exit_codes = [75]\nretries = 2")
+    end = Runner(ledger).run()
+    assert (end.kind, end.why) == ("fault", "trial 0: exit code 75, 3 times; it is not billed")
+    assert (tmp_path / "tries").read_text().split() == ["once"] * 3
+    assert (ledger.status().trials, ledger.status().failures) == (0, 0)
+    assert ledger.entries()[0].outcome == "transient"
+
+
+def test_unusable_output_is_unbilled_and_stops_the_run_with_what_it_said(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, command='["echo", "hello", "{x}", "{y}"]')
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert "must be JSON like" in end.why
+    assert "hello 0.2 0.3" in end.output
+    assert ledger.status().trials == 0
+
+
+def test_a_crash_is_billed_with_its_reason(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, load="-1.0", crash="trial in ('1', '3')")
+    Runner(ledger).run()
+    crashed = [e for e in ledger.entries() if e.reading.crashed]
+    assert [e.trial for e in crashed] == [1, 3]
+    assert {e.reading.reason for e in crashed} == {"exit code 1"}
+    assert ledger.status().failures == len(crashed)
+
+
+def test_what_the_rig_said_last_is_stored_and_shown(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=1, command='["python3", "no-such-rig.py", "{x}", "{y}"]')
+    end = Runner(ledger).run()
+    reason = ledger.entry(0).reading.reason
+    assert reason.startswith("exit code 2: ")
+    assert "no-such-rig.py" in reason
+    assert end.kind == "fault"
+    assert "no-such-rig.py" in end.output
+
+
+def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=2, load="1.0", extra='on_exhausted = "stop"')
+    end = Runner(ledger).run()
+    assert end.kind == "done"
+    assert "failures are spent" in end.why
+    assert ledger.status().trials == 2
+
+
+def test_a_run_stops_with_one_failure_more_than_may_be(tmp_path: Path) -> None:
+    """A rig that breaks after its first trial: what the model says of safety is worth nothing."""
+    ledger = open_study(tmp_path, failures=2, crash="trial != '0'")
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert (
+        "3 trials failed where 2 may, so that P(safe) can't be trusted here: look at the command" in end.why
+    )
+    assert ledger.status().failures == 3
+
+
+def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, failures=2, load="1.0")
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert "nothing safe was seen" in end.why
+    assert ledger.status().trials == 2
+
+
+def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
+    dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
+    ledger._create(dead, {})
+    runner = Runner(reopen(ledger))
+    runner.run_one(runner.ledger.ask(me()))  # waits for trial 0 and so runs it first
+    assert [e.outcome for e in ledger.entries()] == ["safe", "safe"]
+
+
+def test_a_runner_that_waits_takes_over_nothing_that_would_wait_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
+    by_hand = ledger.ask()
+    ends: list[str] = []
+    thread = threading.Thread(target=lambda: ends.append(Runner(reopen(ledger)).run().kind))
+    thread.start()
+    while len(ledger.entries()) < 2:  # until the runner waits with trial 1
+        time.sleep(0.01)
+    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    time.sleep(1.0)
+    ledger.tell(by_hand.trial, {"cost": 1.0, "load": -1.0})
+    thread.join(60)
+    assert ends == ["done"]
+    assert [e.outcome for e in ledger.entries()] == ["safe"] * 3
+
+
+def test_a_study_without_a_command_is_not_run(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, command="")
+    with pytest.raises(tumble.InputError, match="command: is missing"):
+        Runner(ledger)
+
+
+def test_the_lock_keeps_others_out(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    with exclusive(ledger._backend, "bowl"):
+        assert (tmp_path / "bowl.db.lock").exists()
+
+
+def test_owners_survive_the_storage(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    asked = ledger.ask(me())
+    assert ledger.entry(asked.trial).owner == me()
+    assert me().lives_here()
+    assert ledger.entry(asked.trial).stored.system_attrs[OWNER]["kind"] == "run"
+
+
+# -- evidence ------------------------------------------------------------------------------------------------
+
+
+def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    old, new = open_study(tmp_path / "old"), open_study(tmp_path / "new")
+    old.tell(old.ask().trial, {"cost": 1.25, "load": -0.1})
+    old.tell(old.ask().trial, {"cost": 0.5, "load": 0.1})
+    old.fail(old.ask().trial, "fell, badly", {"load": 0.3})
+    old.skip(old.ask().trial)
+    old.ask()
+    table = io.StringIO()
+    assert evidence.write(old, table) == 5
+    path = tmp_path / "old.csv"
+    path.write_text(table.getvalue())
+    assert evidence.load(new, path) == evidence.Loaded(read=3, known=0)
+    entries = new.entries()
+    assert [e.outcome for e in entries] == ["safe", "failed", "failed"]
+    assert not any(e.reading.billed for e in entries)
+    assert entries[2].reading.reason == "fell, badly"
+    assert entries[2].results == {"load": 0.3}
+    assert [e.parameters for e in entries] == [e.parameters for e in old.entries()[:3]]
+    status = new.status()
+    assert (status.trials, status.trials_left, status.failures) == (0, 8, 0)
+    assert status.best is not None
+
+
+def test_reading_a_table_twice_is_no_more_evidence(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    path = tmp_path / "old.csv"
+    path.write_text("x,y,cost,load,failed\n0.1,0.1,1,-1,\n0.1,0.1,1,-1,\n0.3,0.2,,-2,1\n")
+    assert evidence.load(ledger, path) == evidence.Loaded(read=3, known=0)  # one was measured twice
+    assert evidence.load(ledger, path) == evidence.Loaded(read=0, known=3)
+    path.write_text(path.read_text() + "0.1,0.1,1.5,-1,\n")
+    assert evidence.load(ledger, path) == evidence.Loaded(read=1, known=3)
+    assert len(ledger.entries()) == 4
+
+
+def test_a_study_s_own_trials_are_no_evidence_for_it(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1, "also": 3.0})
+    ledger.fail(ledger.ask().trial, "fell")
+    table = io.StringIO()
+    evidence.write(ledger, table)
+    (tmp_path / "own.csv").write_text(table.getvalue())
+    assert evidence.load(ledger, tmp_path / "own.csv") == evidence.Loaded(read=0, known=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,1\n", "column cost is missing"),
+        ("x,y,cost\n0.1,0.1,abc\n", "line 2: cost must be a finite number, but 'abc' came"),
+        ("x,y,cost,load\n0.1,0.1,1,-1\n0.1,7,1,-1\n", "line 3: parameter 'y': expected a number in"),
+        ("x,y,cost\n0.1,0.1,1\n", "line 2: load is not there; what was not measured can't be taken as safe"),
+        ("x,y,cost,load\n0.1,0.1,,\n", "line 2: cost is empty; give a number, or 1 under failed"),
+    ],
+)
+def test_a_bad_table_is_refused_whole(tmp_path: Path, text: str, message: str) -> None:
+    ledger = open_study(tmp_path)
+    (tmp_path / "old.csv").write_text(text)
+    with pytest.raises(tumble.InputError, match=message.replace("[", r"\[")):
+        evidence.load(ledger, tmp_path / "old.csv")
+    assert ledger.entries() == []
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
+    with pytest.raises(tumble.InputError, match=r"none.csv: can't be read"):
+        evidence.load(open_study(tmp_path), tmp_path / "none.csv")
+
+
+def test_choices_survive_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(
+        'name = "a"\nobjective = "y"\ntrials = 4\n[parameters]\nb = { choices = [true, false] }\n'
+        'c = { choices = ["One", "two"] }\nn = { low = 1, high = 9, type = "int" }\n'
+    )
+    ledger = Ledger(load(path))
+    ledger.tell(ledger.ask().trial, {"y": 1.0})
+    table = io.StringIO()
+    evidence.write(ledger, table)
+    (tmp_path / "a.csv").write_text(table.getvalue())
+    (row,) = csv.DictReader(table.getvalue().splitlines())
+    path.write_text(path.read_text().replace('name = "a"', 'name = "b"'))
+    other = Ledger(load(path))
+    assert evidence.load(other, tmp_path / "a.csv").read == 1
+    assert other.entries()[0].parameters == ledger.entries()[0].parameters
+    assert row["outcome"] == "safe"
+
+
+# -- storage -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        "sqlite:///no/such/folder/a.db",
+        "sqlite:///bowl.toml",
+        "postgresql+psycopg://me:secret@127.0.0.1:1/db",
+        "mysql+nodriver://me@127.0.0.1:1/db",
+    ],
+)
+def test_a_storage_that_cannot_be_opened_is_named_without_its_password(tmp_path: Path, storage: str) -> None:
+    before = {p.name for p in tmp_path.iterdir()} | {"bowl.toml", "rig.py"}
+    with pytest.raises(StudyFileError, match=r"bowl.toml: storage: .* can't be opened") as caught:
+        open_study(tmp_path, storage=storage)
+    assert "secret" not in str(caught.value)
+    assert {p.name for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("made_by", [optuna.__version__, "4.0.0"])
+def test_a_file_of_this_optuna_is_opened_without_the_check_of_versions(tmp_path: Path, made_by: str) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
+    ledger.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
+        connection.execute("UPDATE version_info SET library_version = ?", (made_by,))
+        connection.commit()
+    again = reopen(ledger)
+    assert again.status().trials == 1
+    assert isinstance(again._backend._version_manager, storage._Known) == (made_by == optuna.__version__)
+
+
+def test_a_file_whose_making_was_interrupted_is_finished(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
+        connection.execute(
+            "CREATE TABLE version_info (version_info_id INTEGER PRIMARY KEY, schema_version INTEGER,"
+            " library_version VARCHAR(256))"
+        )
+        connection.commit()
+    assert Ledger(load(file)).status().trials == 0
+
+
+def test_looking_at_a_study_writes_nothing(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
+    ledger.close()
+    before = (tmp_path / "bowl.db").read_bytes()
+    with Ledger(ledger.config, reading=True) as looking:
+        assert looking.status().trials == 1
+        assert looking.recommend() is not None
+        with pytest.raises(optuna.exceptions.StorageInternalError):
+            looking.ask()
+    assert (tmp_path / "bowl.db").read_bytes() == before
+    assert not (tmp_path / "bowl.db-journal").exists()
+
+
+def test_a_study_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    with pytest.raises(
+        StudyFileError, match=r"there is no .*bowl.db: .*moved or deleted; start .* tumble ask"
+    ):
+        Ledger(load(file), reading=True)
+    assert not (tmp_path / "bowl.db").exists()
+    Ledger(load(file)).close()
+    file.write_text(file.read_text().replace('name = "bowl"', 'name = "cup"\nstorage = "sqlite:///bowl.db"'))
+    with pytest.raises(StudyFileError, match="there is no study 'cup' in it"):
+        Ledger(load(file), reading=True)
+
+
+@pytest.mark.parametrize("content", ["", "hello"])
+def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str) -> None:
+    file = write_study(tmp_path)
+    (tmp_path / "bowl.db").write_text(content)
+    with pytest.raises(StudyFileError, match=r"can't be opened \(.*\); check .* a file is a study's"):
+        Ledger(load(file), reading=True)
+    assert (tmp_path / "bowl.db").read_text() == content
+
+
+def test_a_file_that_may_not_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_study(tmp_path)
+    ledger.close()
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(StudyFileError, match=r"bowl.db can't be written to; check the rights of the file"):
+        reopen(ledger)
+    with Ledger(ledger.config, reading=True) as looking:
+        assert looking.status().trials == 0

@@ -1,0 +1,280 @@
+"""The report and the dashboard in a real browser, and the numbers behind their figures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import optuna
+import pytest
+
+import tumble
+from tests.study_files import write_study
+from tumble import plots
+from tumble.parameters import Categorical, Float, Int
+from tumble.space import Space
+from tumble.studies import dashboard, report
+from tumble.studies.config import load
+from tumble.studies.ledger import Ledger
+from tumble.studies.runner import Runner
+
+mpl.use("agg")
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+NAMES = ["best-safe-value", "budget", "predicted-and-happened", "parallel-coordinates", "slices"]
+
+MIXED = """\
+name = "<mixed & wild>"
+objective = "cost"
+maximize = true
+trials = 12
+failures = 4
+[parameters]
+speed = { low = 10.0, high = 1000.0, log = true }
+n = { low = 1, high = 9, type = "int" }
+bit = { choices = ["hss", "carbide", "<b>&amp;</b>"] }
+on = { choices = [true, false] }
+[constraints]
+torque = "<= 12"
+"""
+
+
+def mixed_ledger(folder: Path) -> Ledger:
+    path = folder / "mixed.toml"
+    path.write_text(MIXED)
+    ledger = Ledger(load(path))
+    rng = np.random.default_rng(0)
+    for i in range(10):
+        asked = ledger.ask()
+        if i in (3, 6):
+            ledger.fail(asked.trial, "<script>alert('broke')</script>")
+        elif i == 7:
+            ledger.skip(asked.trial)
+        else:
+            ledger.tell(asked.trial, {"cost": float(rng.normal()), "torque": 11.5 + float(rng.normal())})
+    ledger.ask()
+    return ledger
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    return mixed_ledger(tmp_path_factory.mktemp("mixed"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; without one the tests skip visibly, or fail where TUMBLE_REQUIRE_BROWSER forbids the skip."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        message = "no Chromium was found: install one to see the pages in a browser"
+        if os.environ.get("TUMBLE_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def open_page(browser: Any, url: str) -> tuple[Any, list[str]]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url)
+    return page, errors
+
+
+def keep(page: Any, name: str) -> None:
+    """A screenshot, where someone wants to look at it."""
+    folder = os.environ.get("TUMBLE_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def test_the_report_opens_in_a_browser_without_an_error(browser: Any, ledger: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    report.write_report(ledger, path)
+    page, errors = open_page(browser, path.as_uri())
+    for name in NAMES:
+        page.wait_for_selector(f"#{name} .main-svg", timeout=60_000)
+    assert page.title() == "<mixed & wild>"
+    assert page.locator(".trials tbody tr").count() == len(ledger.entries())
+    assert "<script>alert('broke')</script>" in page.locator(".trials tbody").inner_text()
+    assert "safest" in page.content() or "risky" in page.content()
+    keep(page, "report")
+    assert errors == []
+    page.close()
+
+
+def test_the_report_fetches_nothing(ledger: Ledger) -> None:
+    text = report.page(ledger)
+    assert "<script>alert" not in text
+    assert 'src="http' not in text
+    assert '<link rel="icon" href="data:,">' in text
+
+
+def test_the_report_is_small_enough_for_a_mail(ledger: Ledger) -> None:
+    assert len(report.page(ledger).encode()) < 2.5e6
+
+
+def test_the_report_of_a_study_without_trials_says_so(tmp_path: Path) -> None:
+    text = report.page(Ledger(load(write_study(tmp_path))))
+    assert "Nothing was told yet" in text
+    assert "nothing safe was seen yet" in text
+
+
+@pytest.fixture
+def served(ledger: Ledger) -> Iterator[str]:
+    server = dashboard.make(ledger)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    assert server.server_address[0] == "127.0.0.1"
+    yield f"http://127.0.0.1:{server.server_port}/dashboard/studies/{ledger.study._study_id}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_dashboard_opens_in_a_browser_and_shows_our_figures_next_to_its_own(
+    browser: Any, served: str
+) -> None:
+    page, errors = open_page(browser, served)
+    page.wait_for_selector("text=Best safe value over trials", timeout=60_000)
+    page.wait_for_selector("text=Through the recommendation", timeout=60_000)
+    assert page.locator(".js-plotly-plot").count() >= len(NAMES) + 1
+    keep(page, "dashboard")
+    assert errors == []
+    page.close()
+
+
+def test_the_dashboards_view_is_read_only_and_adds_what_the_dashboard_reads(ledger: Ledger) -> None:
+    view = dashboard.StudyView(ledger)
+    study_id = ledger.study._study_id
+    with pytest.raises(dashboard.ReadOnly, match="only shows the study"):
+        view.set_study_user_attr(study_id, "a", 1)
+    with pytest.raises(dashboard.ReadOnly):
+        view.delete_study(study_id)
+    told = [t for t in view.get_all_trials(study_id) if t.state == optuna.trial.TrialState.COMPLETE]
+    assert all(len(t.system_attrs["constraints"]) == 1 for t in told)
+    assert view.get_trial(told[0]._trial_id).constraints == told[0].constraints
+    best = ledger.status().best
+    assert best is not None
+    assert view.get_best_trial(study_id).number == best.trial
+    (study,) = view.get_all_studies()
+    assert {key.split(":")[2] for key in study.system_attrs if key.startswith(dashboard.PLOT)} == set(NAMES)
+    assert view.get_study_system_attrs(study_id) == study.system_attrs
+    assert not any(key.startswith(dashboard.PLOT) for key in ledger.storage.get_study_system_attrs(study_id))
+
+
+def test_a_port_that_is_taken_is_an_error_with_a_remedy(ledger: Ledger) -> None:
+    with (
+        dashboard.make(ledger) as server,
+        pytest.raises(tumble.InputError, match="choose another with --port"),
+    ):
+        dashboard.make(ledger, server.server_port)
+
+
+# -- numbers -------------------------------------------------------------------------------------------------
+
+
+def small_optimizer() -> tumble.Optimizer:
+    space = Space({"x": Float(0, 1), "n": Int(1, 4), "c": Categorical(("a", "b"))})
+    settings = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+    opt = tumble.Optimizer(space, trials=10, failures=3, constraints=1, seed=0, settings=settings)
+    outcomes = [(3.0, -1.0), (2.0, 1.0), (2.5, -0.5), None, (1.0, -0.1)]
+    for outcome in outcomes:
+        suggestion = opt.ask()
+        if outcome is None:
+            opt.tell(suggestion, failed=True, reason="fell")
+        else:
+            opt.tell(suggestion, outcome[0], constraints=[outcome[1]])
+    return opt
+
+
+def test_progress_is_the_best_safe_value_so_far() -> None:
+    data = plots.progress_data(small_optimizer(), sign=-1.0)
+    assert data.best == [-3.0, -3.0, -2.5, -2.5, -1.0]
+    assert data.value == [-3.0, -2.0, -2.5, None, -1.0]
+    assert data.failed == [False, True, False, True, False]
+
+
+def test_the_budget_falls_with_each_failure_and_asks_for_more_safety_after_it() -> None:
+    data = plots.budget_data(small_optimizer())
+    assert data.number == [0, 1, 2, 3, 4, 5]
+    assert data.failures_left == [3, 3, 2, 2, 1, 1]
+    assert data.rho[2] > data.rho[1]
+    assert data.rho[0] == pytest.approx(0.1)
+
+
+def test_forecasts_are_counted_in_their_bins() -> None:
+    data = plots.forecast_data(small_optimizer())
+    assert sum(data.count) == 5
+    assert all(low <= p <= high for low, p, high in zip(data.low, data.predicted, data.high, strict=True))
+    empty = plots.forecast_data(tumble.Optimizer([[0, 1]]))
+    assert empty.count == []
+
+
+def test_coordinates_lie_between_0_and_1() -> None:
+    data = plots.coordinates_data(small_optimizer())
+    assert data.names == ["x", "n", "c"]
+    assert all(0 <= place <= 1 for column in data.columns for place in column)
+    assert [text for _, text in data.ticks[2]] == ["a", "b"]
+    assert data.failed == [False, True, False, True, False]
+    assert data.crashed == [False, False, False, True, False]
+
+
+def test_crashes_have_a_colour_and_a_place_of_their_own_among_the_coordinates() -> None:
+    (lines,) = report.coordinates_figure(plots.coordinates_data(small_optimizer()), "cost").data
+    assert lines.line.color == (0, 1, 0, 2, 0)
+    assert len(set(report.OUTCOMES.values())) == 3
+    assert lines.line.colorbar.ticktext == ("safe", "failed", "crashed")
+    *_, value, outcome = lines.dimensions
+    assert value.values[3] > max(value.values[i] for i in (0, 1, 2, 4))
+    assert dict(zip(value.tickvals, value.ticktext, strict=True))[value.values[3]] == "none"
+    assert outcome.values == (0, 1, 0, 2, 0)
+
+
+def test_a_study_of_crashes_alone_is_drawn() -> None:
+    opt = tumble.Optimizer([[0, 1]], trials=3, failures=3, seed=0)
+    opt.tell(opt.ask(), failed=True)
+    (lines,) = report.coordinates_figure(plots.coordinates_data(opt), "cost").data
+    assert lines.dimensions[1].ticktext == ("0", "none")
+
+
+def test_slices_pass_through_the_recommendation_and_agree_with_it() -> None:
+    opt = small_optimizer()
+    found = opt.recommend()
+    assert found is not None
+    slices = {s.name: s for s in plots.slices_data(opt)}
+    assert slices["n"].values == [1, 2, 3, 4]
+    assert slices["c"].values == ["a", "b"]
+    for name in ("n", "c"):
+        where = slices[name].values.index(found.x[name])
+        assert slices[name].mean[where] == pytest.approx(found.mean, rel=1e-6)
+        assert slices[name].p_safe[where] == pytest.approx(found.p_safe, rel=1e-6)
+    assert plots.slices_data(tumble.Optimizer([[0, 1]])) == []
+
+
+def test_safe_ranges_are_the_stretches_that_reach_the_level() -> None:
+    assert plots.safe_ranges([0, 1, 2, 3, 4], [1.0, 0.2, 0.99, 1.0, 1.0], 0.99) == [(0, 0), (2, 4)]
+    assert plots.safe_ranges([0, 1], [0.0, 0.0], 0.5) == []
+
+
+def test_the_overview_is_drawn_with_matplotlib(tmp_path: Path) -> None:
+    figure = plots.overview(small_optimizer(), label="cost")
+    figure.savefig(tmp_path / "overview.png")
+    assert len(figure.axes) == 3 + 1 + 3
+    assert (tmp_path / "overview.png").stat().st_size > 10_000
+
+
+def test_a_study_that_ran_has_every_figure(tmp_path: Path) -> None:
+    ledger = Ledger(load(write_study(tmp_path, trials=4)))
+    Runner(ledger).run()
+    assert list(report.figures(ledger)) == NAMES

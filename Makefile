@@ -6,7 +6,7 @@ JOBS ?= 2
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
-CODE = $(wildcard src tests experiments benchmarks docs)
+CODE = $(wildcard src tests experiments benchmarks examples docs)
 
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.
 RUN_READY = $(VENV)/.ready-run

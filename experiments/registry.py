@@ -26,7 +26,7 @@ EXPERIMENTS = {
     "frechet": "experiments.paper.frechet",
     "draws": "experiments.paper.draws",
     "table3": "experiments.paper.table3",
-    "compression": "experiments.compression",
+    "compression": "experiments.compression.experiment",
     "cartpole": "experiments.paper.cartpole",
 }
 

@@ -145,7 +145,7 @@ def test_paper_to_code_names_what_exists():
     for name in names:
         full = name if name.startswith("tumble.") else f"tumble.core.{name}"
         assert pkgutil.resolve_name(full) is not None
-    for file, _, test in set(re.findall(r"`(test_\w+\.py)(::(\w+))?`", text)):
+    for file, _, test in set(re.findall(r"`([\w/]*test_\w+\.py)(::(\w+))?`", text)):
         source = (ROOT / "tests" / file).read_text(encoding="utf-8")
         assert not test or f"def {test}(" in source, f"{file} has no {test}"
 

@@ -54,7 +54,7 @@ def plan(options: Options) -> list[Spec]:
             on_exhausted="safe" if method == "xsf" else "stop",
             block=block,
             settings=methods.settings_of(method, block, "compression"),
-            task="experiments.compression:carry_out",
+            task="experiments.compression.experiment:carry_out",
         )
         for seed in options.seed_range(REPETITIONS)
         for method in options.chosen(METHODS)
@@ -153,6 +153,3 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\nfailed: {error}", file=sys.stderr)
     return 0 if summary.done + summary.already == len(specs) else 1
 
-
-if __name__ == "__main__":
-    sys.exit(main())

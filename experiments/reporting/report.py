@@ -107,7 +107,7 @@ def _machines(lines: Sequence[Line]) -> Section:
         hardware = line["hardware"]
         machine = f"{hardware['processor']}, {hardware['cores']} cores, {hardware['system']}"
         versions = ", ".join(f"{name} {version}" for name, version in line["versions"].items())
-        module = str(line["task"]).partition(":")[0].removeprefix("experiments.")
+        module = str(line["task"]).partition(":")[0].rpartition(".")[2]
         what = module if line["block"] == "figure" else str(line["family"])
         groups[TITLES.get(what, what), machine, versions, line["code"]].append(line)
     header = ("what", "machine", "versions", "code", "runs", "time of one core", "from first to last")

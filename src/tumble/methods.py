@@ -45,7 +45,7 @@ POLICIES: dict[str, Policy] = {
         Policy("ucb", _baseline("improvement", "confidence_bound"), constrained=False),
         Policy("mes", _baseline("entropy", "max_value_entropy"), constrained=False),
         Policy("eic", _IMPROVEMENT, constrained=True),
-        Policy("pesc", _baseline("pesc", "predictive_entropy"), constrained=True, weighted=False),
+        Policy("pesc", _baseline("pesc.acquisition", "predictive_entropy"), constrained=True, weighted=False),
         Policy(
             "safe-set", _baseline("safe_set", "safe_set"), constrained=True, weighted=False, keeps=TWO_SIGMA
         ),

@@ -84,7 +84,7 @@ def test_out_of_time_stops_before_the_next_lockstep(tmp_path):
 
 def test_what_a_run_raises_is_reported_and_the_others_go_on(tmp_path):
     specs = compression.plan(Options(seeds=1, trials=2, methods=("eic", "xsf")))
-    broken = type(specs[0])(**{**vars(specs[0]), "task": "experiments.compression:nothing"})
+    broken = type(specs[0])(**{**vars(specs[0]), "task": "experiments.compression.experiment:nothing"})
     summary, _, lines = run(tmp_path, [broken, specs[1]])
     assert summary.done == len(lines) == 1
     assert "has no attribute 'nothing'" in summary.errors[0]

@@ -25,7 +25,7 @@ from tumble import Settings, problems
 from tumble.errors import BudgetExhausted
 
 __all__ = ["inline"]  # a fixture
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 SPEC = Spec("branin-disk", "xsf", 0, 2, 2, settings={"a": 1})
 
 
@@ -233,7 +233,7 @@ def test_durations_are_words():
 
 ASLEEP = """
 import os, sys, time
-from experiments import pool
+from experiments.runs import pool
 def sleep(where):
     open(os.path.join(where, str(os.getpid())), "w").close()
     time.sleep(300)

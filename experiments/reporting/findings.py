@@ -154,7 +154,7 @@ def _bound(found: Cells, lines: Sequence[Line]) -> str:
 
 def _significance(found: Cells, lines: Sequence[Line]) -> str:
     """Where XsF with the defaults is significantly worse than the best other method, and why."""
-    worse, level = [], []
+    worse, level, better = [], [], []
     for family in LIMITED_FAMILIES:
         run = _run(found, family, CONSTRAINED, "default")
         if "xsf" not in run or len(run) < 2:
@@ -171,14 +171,16 @@ def _significance(found: Cells, lines: Sequence[Line]) -> str:
                 text += f"; {LABELS[rival]} never spends the budget, which hardly binds here"
             worse.append(text)
         else:
-            level.append(f"{TITLES[family]} (p = {test.p:.2g} beside {LABELS[rival]})")
-    if not worse and not level:
+            what = f"{TITLES[family]} (p = {test.p:.2g} beside {LABELS[rival]})"
+            (better if test.better else level).append(what)
+    if not worse and not level and not better:
         return ""
     return (
         "**Is XsF with the defaults significantly worse in regret than the best method for constraints?** "
-        + (f"Yes, {'; '.join(worse)}. " if worse else "Nowhere. ")
-        + (f"Not on {', '.join(level)}." if level else "")
-    )
+        + (f"Yes, {'; '.join(worse)}. " if worse else "No. ")
+        + (f"No difference is significant on {', '.join(level)}. " if level else "")
+        + (f"XsF is significantly better on {', '.join(better)}." if better else "")
+    ).strip()
 
 
 def _failures(found: Cells, lines: Sequence[Line]) -> str:

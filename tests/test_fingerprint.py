@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from benchmarks.fingerprint import running
 from benchmarks.fingerprint.__main__ import main
 from benchmarks.fingerprint.comparing import Difference, comparison, difference, report
 from benchmarks.fingerprint.rows import row
@@ -69,3 +70,12 @@ def test_a_comparison_reports_what_differs_what_raised_and_what_was_skipped():
     assert not equal
     assert "xs: raised there\nTraceback ..." in text
     assert "raised" in report({"xs": broken})
+
+
+def test_a_door_whose_extra_is_not_there_is_skipped(monkeypatch):
+    monkeypatch.setitem(running.NEEDS, "box", ["no_such_package"])
+    assert run(["box"], 0)["box"].skipped == "no_such_package is not installed"
+
+
+def test_the_search_under_a_hard_cap_ends_before_its_trials():
+    assert 4 <= len(run(["stop"], 0)["stop"].rows) <= 20

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-NEEDS = {"sampler": "optuna", "study file": "optuna", "botorch": "botorch", "ax": "ax"}
+NEEDS = {"sampler": ["optuna"], "study file": ["click", "optuna"], "botorch": ["botorch"], "ax": ["ax"]}
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,10 @@ def run(only: Sequence[str], seed: int) -> dict[str, Passage]:
     chosen = [door for door in doors if not only or any(_is_called(door, name) for name in only)]
     found = {}
     for door in chosen:
-        need = next((need for name, need in NEEDS.items() if _is_called(door, name)), "tumble")
-        if find_spec(need) is None:
-            found[door] = Passage([], skipped=f"{need} is not installed")
+        needs = NEEDS.get(door.partition(",")[0], [])
+        absent = [need for need in needs if find_spec(need) is None]
+        if absent:
+            found[door] = Passage([], skipped=f"{absent[0]} is not installed")
             continue
         start = time.process_time()
         rows, error = [], ""

@@ -95,8 +95,8 @@ def controller() -> Figure:
         axes.step(range(40), asked, where="post", color=colour, label=name)
         axes.plot(sorted(failing), [asked[t] for t in sorted(failing)], "x", color=colour)
     axes.axhline(settings.rho_b, color="black", lw=0.8, ls=":")
-    axes.annotate("risky below, safe above", (39, settings.rho_b), xytext=(0, 3), textcoords="offset points",
-                  ha="right", fontsize=8)  # fmt: skip
+    axes.annotate("bold below, careful above", (39, settings.rho_b), xytext=(0, 3),
+                  textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
     axes.set(xlabel="trial (× a failure); 40 trials, 5 failures", ylabel="P(safe) asked for", ylim=(0, 1.02))
     axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure

@@ -397,10 +397,10 @@ def test_every_suggestion_explains_itself():
         assert str(s).endswith(".")
         opt.tell(s, bowl(s.x), [1.0 if k in (1, 5) else -1.0])
     assert "seeded point" in seen["start"]
-    if "risky" in seen:
-        assert "P(safe) = " in seen["risky"]
-    if "safe" in seen:
-        assert "must reach" in seen["safe"]
+    if "bold" in seen:
+        assert "P(safe) = " in seen["bold"]
+    if "careful" in seen:
+        assert "must reach" in seen["careful"]
     opt = optimizer(12)
     opt.tell(opt.ask(), 1.0)
     s = opt.ask()

@@ -102,6 +102,8 @@ def test_a_saved_optimizer_has_its_numbers_again(path):
         )
         assert (trial.suggestion is None) == (stored["suggestion"] is None)
         if trial.suggestion is not None:
+            old = stored["suggestion"]["mode"]
+            assert trial.suggestion.mode == {"risky": "bold", "safe": "careful"}.get(old, old)
             for key in ("rho", "p_safe", "mean", "std"):
                 np.testing.assert_equal(getattr(trial.suggestion, key), number(stored["suggestion"][key]))
     assert [trial.failed for trial in opt.trials] == expected["failed"]
@@ -199,6 +201,9 @@ def test_a_saved_study_of_optuna_goes_on_under_the_sampler(folder, tmp_path):
         check_stored(trial, stored)
     opt = sampler.optimizer(study)
     assert opt is not None
+    modes = {trial.suggestion.mode for trial in opt.trials if trial.suggestion}
+    assert modes <= {"start", "free", "bold", "careful", "safest"}
+    assert {"bold", "careful"} <= modes
     assert opt.best is not None
     assert {"number": opt.best.number, "value": opt.best.value} == expected["best"]
     assert (opt.trials_left, opt.failures_left) == (expected["trials_left"], expected["failures_left"])

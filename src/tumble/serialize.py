@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from .core.process.models import Warm
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
-from .trials import Suggestion, Trial
+from .trials import Mode, Status, Suggestion, Trial
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
 
 FORMAT = 1
-MODES = ("start", "free", "risky", "safe", "safest", "confirm")  # the last one: of a study's ledger
+MODES: tuple[Mode, ...] = get_args(Mode)
+STATUSES: tuple[Status, ...] = get_args(Status)
+OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 T = TypeVar("T")
 
 
@@ -96,7 +98,7 @@ def _load_trial(opt: "Optimizer", data: Mapping[str, Any]) -> Trial:
         number=number,
         x=x,
         u=u,
-        status=_one_of(("pending", "told", "skipped"), data["status"], "status"),
+        status=_one_of(STATUSES, data["status"], "status"),
         value=value,
         constraints=constraints,
         crashed=crashed,
@@ -126,7 +128,7 @@ def _load_suggestion(opt: "Optimizer", number: int, x: Any, data: Mapping[str, A
     return Suggestion(
         number=number,
         x=x,
-        mode=_one_of(MODES, data["mode"], "mode"),
+        mode=mode_of(data["mode"]),
         rho=known("rho"),
         p_safe=known("p_safe"),
         mean=known("mean"),
@@ -138,6 +140,11 @@ def _load_suggestion(opt: "Optimizer", number: int, x: Any, data: Mapping[str, A
         constraint_stds=known_all("constraint_stds"),
         why=_text(data["why"], "why"),
     )
+
+
+def mode_of(word: Any) -> Mode:
+    """The mode that a saved `word` means; what 0.1.0 wrote is translated."""
+    return _one_of(MODES, OLD_MODES.get(word, word) if isinstance(word, str) else word, "mode")
 
 
 def _load_warm(opt: "Optimizer", data: Any) -> Warm | None:

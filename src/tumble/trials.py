@@ -1,11 +1,14 @@
 """What the front doors hand out: suggestions, trials, results. Frozen, in the user's units."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .core.feasibility import violated
+
+Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
+Status = Literal["pending", "told", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Suggestion:
 
     number: int
     x: Any  # (D,) array, or a dict for a Space
-    mode: str  # "start" | "free" | "risky" | "safe" | "safest"
+    mode: Mode
     rho: float  # probability of safety that was asked for
     p_safe: float
     mean: float  # predicted value
@@ -45,7 +48,7 @@ class Trial:
     number: int
     x: Any
     u: tuple[float, ...]  # in the unit cube
-    status: str = "pending"  # "pending" | "told" | "skipped"
+    status: Status = "pending"
     value: float | None = None
     constraints: tuple[float | None, ...] = ()
     crashed: bool = False
@@ -101,11 +104,11 @@ def explain(s: Suggestion, method: str) -> str:
     if s.mode == "free":
         crossing = "where the process is most likely to cross its own minimum"
         return f"Trial {s.number}: {crossing if method == 'xs' else f'the best by {method}'}; {value}."
-    if s.mode == "risky":
-        return f"Trial {s.number}: risky search for a better safe area; {p}, {value}, {left}."
-    if s.mode == "safe":
+    if s.mode == "bold":
+        return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
+    if s.mode == "careful":
         asked = f"where P(safe) must reach {_percent(s.rho)}"
-        return f"Trial {s.number}: safe search, {asked}; {p}, {value}, {left}."
+        return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
     short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
 

@@ -98,12 +98,12 @@ def test_suggestions_stay_in_the_safe_set_and_it_grows():
     for _ in range(20):
         s = opt.ask()
         modes.add(s.mode)
-        if s.mode == "safe":
+        if s.mode == "careful":
             assert s.p_safe >= TWO_SIGMA - 1e-9
             assert s.rho == pytest.approx(float(ndtr(2.0)))
         reach.append(float(np.hypot(*s.x)))
         opt.tell(s, *fun(s.x))
-    assert "safe" in modes
+    assert "careful" in modes
     assert sum(t.failed for t in opt.trials) <= 1
     assert max(reach) > 0.25
     assert opt.best is not None

@@ -65,14 +65,14 @@ def test_without_budget_and_constraints_the_search_is_free():
 
 @pytest.mark.parametrize(
     ("z", "failures_left", "mode"),
-    [(-1.0, 3, "risky"), (0.0, 3, "risky"), (1.0, 3, "safe"), (2.3, 0, "safe"), (-1.0, 0, "safe")],
+    [(-1.0, 3, "bold"), (0.0, 3, "bold"), (1.0, 3, "careful"), (2.3, 0, "careful"), (-1.0, 0, "careful")],
 )
 def test_the_mode_follows_the_controller(z, failures_left, mode):
     assert suggest(constrained(), BudgetState(z, 40, failures_left)).mode == mode
 
 
 @pytest.mark.parametrize(
-    ("left", "safety_first", "mode"), [(6, True, "risky"), (5, True, "safest"), (3, False, "risky")]
+    ("left", "safety_first", "mode"), [(6, True, "bold"), (5, True, "safest"), (3, False, "bold")]
 )
 def test_until_something_safe_is_known_half_of_the_failures_are_risked(left, safety_first, mode):
     X = np.random.default_rng(0).random((5, 2))
@@ -96,8 +96,8 @@ def test_no_failure_left_has_precedence_and_with_nothing_safe_known_means_the_sa
 def test_a_safe_suggestion_never_promises_less_than_was_asked(seed, z):
     state = BudgetState(z, 40, 3)
     found = suggest(constrained(6 + 2 * seed, seed=seed), state, seed)
-    assert found.mode in ("safe", "safest")
-    if found.mode == "safe":
+    assert found.mode in ("careful", "safest")
+    if found.mode == "careful":
         assert found.p_safe >= state.rho - 1e-12
     else:
         assert found.p_safe < state.rho
@@ -123,7 +123,7 @@ def test_the_safe_choice_is_close_to_the_best_of_a_brute_force_grid(seed):
     allowed = grid[feasibility.log_prob(grid) >= np.log(state.rho)]
     old = (np.abs(allowed - X.T) < 1e-3).any(axis=1)
     best = value(allowed[~old])[0].max()
-    assert found.mode == "safe"
+    assert found.mode == "careful"
     assert value(found.x[None, :])[0][0] >= best - 0.1
 
 
@@ -155,7 +155,7 @@ def test_crashes_alone_are_enough_to_go_on():
     X = np.random.default_rng(0).random((3, 2))
     known = history(X, crashed=[True] * 3)
     found = suggest(known, BudgetState(0.0, 10, 4))
-    assert found.mode == "risky"
+    assert found.mode == "bold"
     assert np.abs(X - found.x).max(axis=1).min() > 0.1
     assert np.isfinite(found.mean)
 
@@ -207,9 +207,9 @@ def test_with_two_crashes_known_the_last_failure_is_kept():
     crashed = np.zeros(10, dtype=bool)
     crashed[np.argsort(-known.X[:, 0])[:2]] = True
     known = replace(known, crashed=crashed, y=np.where(crashed, np.nan, known.y))
-    assert suggest(known, BudgetState(-1.0, 30, 2)).mode == "risky"
+    assert suggest(known, BudgetState(-1.0, 30, 2)).mode == "bold"
     kept = suggest(known, BudgetState(-1.0, 30, 1))
-    assert kept.mode in ("safe", "safest")
+    assert kept.mode in ("careful", "safest")
     assert kept.rho == pytest.approx(0.99)
 
 
@@ -299,10 +299,10 @@ def test_any_history_gives_a_finite_suggestion_inside_the_cube(seed):
     state = BudgetState(float(rng.uniform(-2.3, 2.3)), T, int(rng.integers(0, T + 1)))
     found = suggest(known, state, settings=Settings(raw_samples=16, restarts=2, grid=16, n_minima=4))
     assert ((found.x >= 0.0) & (found.x <= 1.0)).all()
-    assert found.mode in ("risky", "safe", "safest")
+    assert found.mode in ("bold", "careful", "safest")
     assert 0.0 <= found.p_safe <= 1.0
     assert np.isfinite([found.mean, found.std]).all()
-    assert found.mode != "safe" or found.p_safe >= found.rho - 1e-12
+    assert found.mode != "careful" or found.p_safe >= found.rho - 1e-12
 
 
 @pytest.mark.parametrize("settings", [Settings(), Settings.paper()], ids=["default", "paper"])

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tumble.core.budget import BudgetState, is_risky, lost, replay, required, start, step, wariness
+from tumble.core.budget import BudgetState, is_bold, lost, replay, required, start, step, wariness
 from tumble.core.settings import Settings
 
 PLAIN = Settings(delta=None)
@@ -154,15 +154,15 @@ def test_with_failures_left_the_controller_decides():
         (-1.0, 0, False, False),  # ΔB = 0 has precedence over everything
     ],
 )
-def test_search_is_risky_below_the_boundary_and_until_something_safe_is_known(z, left, safe_known, expected):
-    assert is_risky(BudgetState(z, 20, left), safe_known, Settings()) is expected
-    assert is_risky(BudgetState(z, 20, left), safe_known, Settings.paper(), failed=7) is expected
+def test_search_is_bold_below_the_boundary_and_until_something_safe_is_known(z, left, safe_known, expected):
+    assert is_bold(BudgetState(z, 20, left), safe_known, Settings()) is expected
+    assert is_bold(BudgetState(z, 20, left), safe_known, Settings.paper(), failed=7) is expected
 
 
 @pytest.mark.parametrize(("failed", "expected"), [(0, True), (3, True), (4, False), (9, False)])
 def test_with_nothing_safe_known_only_half_of_the_failures_are_risked(failed, expected):
-    assert is_risky(BudgetState(-1.0, 20, 4), False, Settings(), failed) is expected
-    assert is_risky(BudgetState(-1.0, 20, 4), True, Settings(), failed)
+    assert is_bold(BudgetState(-1.0, 20, 4), False, Settings(), failed) is expected
+    assert is_bold(BudgetState(-1.0, 20, 4), True, Settings(), failed)
 
 
 def test_a_whole_study_without_failures_ends_at_the_risky_reference():

@@ -11,9 +11,9 @@ inside (`gp.Outputs`), the user's units at the doors; logarithms of everything t
     (10)            acquisition.ExcursionSearch
     (11), Γ         feasibility.violated, models.History.failed
     (12)            feasibility.Feasibility, algorithm.recommend
-    (13)            search.Search.safe, maximize.maximize_above
+    (13)            search.modes.Search.careful, maximize.maximize_above
     (14)            budget.control, step, replay
-    (15)            search.Search.risky
+    (15)            search.modes.Search.bold
     Algorithm 1     algorithm.propose, recommend
     App. D          fit, maximize, settings.Settings.paper
 """

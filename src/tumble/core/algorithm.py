@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from .arrays import Array
-from .budget import BudgetState, is_risky, required, wariness
+from .budget import BudgetState, is_bold, required, wariness
 from .history import History
 from .process.gp import GP
 from .process.models import Warm, fit_models
@@ -60,9 +60,9 @@ def propose(
     safe_known = bool(history.safe.any())
     last = controlled and safe_known and _last_failure_is_kept(history, state)
     failed = int(history.failed.sum())
-    risky = state is None or (
+    bold = state is None or (
         not last
-        and (is_risky(state, safe_known, settings, failed) or (not controlled and state.failures_left > 0))
+        and (is_bold(state, safe_known, settings, failed) or (not controlled and state.failures_left > 0))
     )
     context = Context.of(history, models, settings, rng)
     wary = 1.0
@@ -73,15 +73,15 @@ def propose(
         kept = search.kept()
         if kept is None:
             return search.report(search.safest(), "safest", keeps)
-        return search.report(kept, "safe", keeps)
+        return search.report(kept, "careful", keeps)
     if state is None:
-        return search.report(search.risky() if search.limited else search.free(), "free", 0.0)
+        return search.report(search.bold() if search.limited else search.free(), "free", 0.0)
     rho = max(required(state, settings), settings.rho_safe if last else 0.0)
-    if risky:
-        return search.report(search.risky() if weighted else search.free(), "risky", rho)  # (15)
-    x = search.safe(rho) if safe_known else None  # (13)
+    if bold:
+        return search.report(search.bold() if weighted else search.free(), "bold", rho)  # (15)
+    x = search.careful(rho) if safe_known else None  # (13)
     if x is not None:
-        return search.report(x, "safe", rho)
+        return search.report(x, "careful", rho)
     return search.report(search.about_safest(), "safest", rho)
 
 
@@ -98,11 +98,11 @@ def recommend(
     models = fit_models(history, settings, warm)
     context = Context.of(history, models, settings, rng)
     search = Search(context, _LowestMean(models.objective), snap, revisit=True, ftol=1e-6)
-    x = search.safe(settings.rho_safe) if search.limited else search.free()
+    x = search.careful(settings.rho_safe) if search.limited else search.free()
     reached = x is not None
     if x is None:
         x = search.safest()
-    report = search.report(x, "safe", settings.rho_safe)
+    report = search.report(x, "careful", settings.rho_safe)
     return Recommendation(report.x, report.mean, report.std, report.p_safe, reached)
 
 

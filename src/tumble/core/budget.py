@@ -5,10 +5,13 @@ State is frozen and a pure function of the history of billed, finished trials: `
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from scipy.special import ndtr, ndtri
 
 from .settings import Settings
+
+SearchMode = Literal["start", "free", "bold", "careful", "safest"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def required(state: BudgetState, settings: Settings) -> float:
     return max(settings.rho_safe, spread)
 
 
-def is_risky(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
+def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
     """Whether to search by (15) rather than under the probabilistic constraint (13).
 
     failed: trials that failed, whoever paid for them: while none was safe, (15) is over once they are as many

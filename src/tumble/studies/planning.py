@@ -11,7 +11,7 @@ from tumble.core.settings import Settings
 
 @dataclass(frozen=True)
 class Cost:
-    """What one failure does, where every risky trial fails and every careful one succeeds."""
+    """What one failure does, where every bold trial fails and every careful one succeeds."""
 
     failure: int
     trial: int
@@ -45,7 +45,7 @@ class Plan:
             f"If nothing fails: risk is taken in {self.risky_without_failures} of {self.trials} trials.",
         ]
         if self.costs:
-            lines += ["If every risky trial fails:", *map(str, self.costs)]
+            lines += ["If every bold trial fails:", *map(str, self.costs)]
             lines += [f"Once no failure is left, P(safe) >= {self.rho_end:.4f} is asked for."]
         return "\n".join(lines)
 
@@ -56,14 +56,14 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     total, allowed = checks.budget(trials, failures)
     assert allowed is not None
     start = budget.start(total, allowed, settings)
-    risky, state = 0, start
+    bold, state = 0, start
     for _ in range(total):
-        risky += budget.is_risky(state, True, settings)
+        bold += budget.is_bold(state, True, settings)
         state = budget.step(state, False, settings)
     costs = _worst_case(start, settings)
     left = total - costs[-1].trial if costs else total
     end = budget.required(budget.BudgetState(0.0, max(left, 1), 0), settings)
-    return Plan(total, allowed, budget.required(start, settings), risky, costs, end)
+    return Plan(total, allowed, budget.required(start, settings), bold, costs, end)
 
 
 def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ...]:
@@ -72,13 +72,13 @@ def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ..
     pending: tuple[int, float, float] | None = None
     while state.trials_left > 0:
         trial += 1
-        risky = budget.is_risky(state, True, settings)
+        bold = budget.is_bold(state, True, settings)
         before = budget.required(state, settings)
-        if risky and pending is not None:
+        if bold and pending is not None:
             costs.append(Cost(len(costs) + 1, *pending, careful))
             pending, careful = None, 0
-        state = budget.step(state, risky, settings)
-        if risky:
+        state = budget.step(state, bold, settings)
+        if bold:
             pending = (trial, before, budget.required(state, settings))
         else:
             careful += 1

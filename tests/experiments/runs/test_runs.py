@@ -38,7 +38,7 @@ class Scripted:
     def ask(self):
         if self.stop_after is not None and len(self.heard) >= self.stop_after:
             raise BudgetExhausted("spent")
-        return Proposal(np.asarray(next(self.points)), "risky", 0.1, 0.5)
+        return Proposal(np.asarray(next(self.points)), "bold", 0.1, 0.5)
 
     def tell(self, proposal, outcome):
         self.heard.append(outcome)

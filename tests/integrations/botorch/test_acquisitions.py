@@ -117,7 +117,7 @@ def test_risky_search_adds_the_cores_log_probability_of_safety(seed):
     value, grad = ExcursionSearch(f, levels).value_and_grad(x)
     log_p, d_log_p = Feasibility(tuple(g)).log_prob_and_grad(x)
     acqf = FailureAwareExcursionSearch(model, budget_state(30, 10), torch.tensor(levels))
-    assert acqf.mode == "risky"
+    assert acqf.mode == "bold"
     assert_equal_to((value + log_p, grad + d_log_p), acqf, x)
 
 
@@ -143,7 +143,7 @@ def test_the_margin_is_the_cores_and_only_bounds_the_safe_search(seed):
     levels, x = rng.normal(ys[0].min(), 1.0, 5), rng.random((6, X.shape[1]))
     state = BudgetState(z=1.0, trials_left=10, failures_left=1)
     acqf = FailureAwareExcursionSearch(model, state, torch.tensor(levels), safe_known=True)
-    assert acqf.mode == "safe"
+    assert acqf.mode == "careful"
     assert_equal_to(ExcursionSearch(f, levels).value_and_grad(x), acqf, x)
     margin, d_margin = Feasibility(tuple(g)).margin_and_grad(x)
     points = torch.tensor(x, requires_grad=True)
@@ -226,8 +226,8 @@ def test_cuda_models_run_and_agree_with_the_processor(kernel):
     level = torch.tensor([y.min() - 0.5, y.min() - 1.0])
     made = {
         "Xs": lambda m, u: LogExcursionSearch(m.models[0], u),
-        "risky": lambda m, u: FailureAwareExcursionSearch(m, budget_state(30, 10), u),
-        "safe": lambda m, u: FailureAwareExcursionSearch(m, BudgetState(0.7, 10, 1), u, safe_known=True),
+        "bold": lambda m, u: FailureAwareExcursionSearch(m, budget_state(30, 10), u),
+        "careful": lambda m, u: FailureAwareExcursionSearch(m, BudgetState(0.7, 10, 1), u, safe_known=True),
     }
     points = torch.tensor(rng.random((5, 1, X.shape[1])))
     expected = {name: differentiated(build(both, level), points) for name, build in made.items()}

@@ -56,7 +56,7 @@ def test_safe_search_starts_inside_and_stays_inside():
     assert first.shape == (4, 1, 2)
     assert (acqf.margin(first.squeeze(1)) > 0.0).all()
     candidate = optimize_excursion(acqf, UNIT2, num_restarts=3, raw_samples=64, seed=0)
-    assert candidate.mode == "safe"
+    assert candidate.mode == "careful"
     assert candidate.p_safe >= acqf.rho
     assert acqf(candidate.x) >= acqf(first).max()
 
@@ -102,7 +102,7 @@ def test_constraints_observed_elsewhere_are_predicted_at_the_objectives_points()
     other = rand(9, 2, 5)
     mixed = ModelListGP(models.models[0], excursion_model(other, edge(other), UNIT2))
     acqf = FailureAwareExcursionSearch(mixed, BudgetState(2.0, 10, 1), tensor([-1.0]))
-    assert acqf.mode == "safe"
+    assert acqf.mode == "careful"
     assert acqf.study.observed().shape == (len(X), 1)
 
 
@@ -158,7 +158,7 @@ def test_the_input_constructor_counts_the_budget_on_the_training_data():
             trials=20, failures=sum(failed),
         )
     )  # fmt: skip
-    assert acqf.mode == "safe"  # nothing is left
+    assert acqf.mode == "careful"  # nothing is left
     assert acqf.penalty > 0
     x = tensor([[0.2, 0.5], [0.9, 0.5]])
     inside, outside = acqf(x[:, None, :])

@@ -65,7 +65,7 @@ def test_what_was_decided_stands_in_one_attribute_of_the_trial() -> None:
     study.optimize(bowl, n_trials=3)
     note = study.trials[-1].system_attrs[meaning.DECISION]
     assert {"mode", "rho", "p_safe", "why", "params"} <= set(note)
-    assert note["mode"] in {"start", "risky", "safe", "safest", "free"}
+    assert note["mode"] in {"start", "bold", "careful", "safest", "free"}
     assert note["why"].startswith("Trial 2: ")
     assert note["params"] == study.trials[-1].params
 
@@ -272,7 +272,7 @@ def test_a_mixed_space_finds_its_optimum_and_keeps_the_promised_safety_at_the_po
     for seed in (1, 2, 3):
         study = mixed_study(seed)
         best.append(min(t.values[0] for t in study.trials if t.constraints["g"] <= 0))
-        careful = [meaning.decision(t) for t in study.trials if _mode(t) == "safe"]
+        careful = [meaning.decision(t) for t in study.trials if _mode(t) == "careful"]
         assert careful
         assert all(note["p_safe"] >= note["rho"] - 1e-9 for note in careful)
     assert sorted(best)[1] < 0.01
@@ -288,9 +288,9 @@ def test_a_trial_in_flight_without_a_setting_holds_a_failure_back() -> None:
     first = study.ask(space)
     first.set_constraint("g", -1.0)
     study.tell(first, 1.0)
-    study.ask()  # undecided: it may turn out to be risky
+    study.ask()  # undecided: it may turn out to be bold
     note = study._storage.get_trial(study.ask(space)._trial_id).system_attrs[meaning.DECISION]
-    assert note["mode"] in ("safe", "safest")
+    assert note["mode"] in ("careful", "safest")
     assert note["rho"] >= 0.99
 
 
@@ -311,9 +311,9 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 
 def test_a_long_note_is_shortened_until_a_storage_takes_it() -> None:
-    note = {"mode": "safe", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(60)}}
-    assert meaning.fitting(note) == {"mode": "safe", "why": "w" * 100}
-    assert meaning.fitting({"why": "w" * 3000, "mode": "safe"}) == {"mode": "safe"}
+    note = {"mode": "careful", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(60)}}
+    assert meaning.fitting(note) == {"mode": "careful", "why": "w" * 100}
+    assert meaning.fitting({"why": "w" * 3000, "mode": "careful"}) == {"mode": "careful"}
 
 
 # -- the gate ------------------------------------------------------------------------------------------------

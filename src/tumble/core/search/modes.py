@@ -1,4 +1,4 @@
-"""The ways to look for the next trial: free, kept by its method, risky (15), safe (13), safest. Pure."""
+"""The ways to look for the next trial: free, kept by its method, bold (15), careful (13), safest. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from ..acquisition import Acquisition
 from ..arrays import Array, Flags
+from ..budget import SearchMode
 from ..process.models import Warm
 from .candidates import surroundings
 from .context import Context
@@ -23,7 +24,7 @@ class Proposal:
     """The next trial, and why. Means and standard deviations are in the user's units."""
 
     x: Array  # (D,)
-    mode: str  # "start" | "free" | "risky" | "safe" | "safest"
+    mode: SearchMode
     rho: float  # the probability of safety that was asked for
     p_safe: float
     p_each: Array  # (G [+ 1],)
@@ -71,7 +72,7 @@ class Search:
         x = self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
-    def risky(self) -> Array:
+    def bold(self) -> Array:
         """argmax α(x) φ(x) (15), with a φ that is not widened: a failure is affordable here."""
         feasibility, power = replace(self.context.models.feasibility, widening=()), self.wariness
 
@@ -85,7 +86,7 @@ class Search:
         best = self._climb(product, starts)
         return self._choose(best, starts, points, lambda x: product(x)[0])
 
-    def safe(self, rho: float) -> Array | None:
+    def careful(self, rho: float) -> Array | None:
         """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
         feasibility = self.context.models.feasibility
         level = float(ndtri(rho))
@@ -118,7 +119,7 @@ class Search:
         x = self.safest()
         p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
         rho = p / (p + ABOUT * (1.0 - p))
-        found = self.safe(rho) if 0.0 < rho < 1.0 else None
+        found = self.careful(rho) if 0.0 < rho < 1.0 else None
         return x if found is None else found
 
     def safest(self) -> Array:
@@ -129,7 +130,7 @@ class Search:
         best = self._climb(feasibility.margin_and_grad, starts)
         return self._choose(best, starts, points, feasibility.margin)
 
-    def report(self, x: Array, mode: str, rho: float) -> Proposal:
+    def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
         models, at = self.context.models, x[None, :]
         mean, var = models.objective.predict(at)

@@ -10,7 +10,7 @@ from botorch.utils.transforms import t_batch_mode_transform
 from scipy.special import ndtri
 from torch import Tensor
 
-from ...core.budget import BudgetState, is_risky, required
+from ...core.budget import BudgetState, SearchMode, is_bold, required
 from ...core.settings import Settings
 from ...errors import InputError
 from .models import UnsupportedModel
@@ -23,7 +23,7 @@ class ExcursionAcquisition(AcquisitionFunction):
     """What Xs and XsF share: the processes read from a model, samples of f*, and points in flight."""
 
     minima: Tensor
-    mode: str
+    mode: SearchMode
     level: float  # Φ^-1 of the P(safe) asked for
 
     def __init__(self, model: Any, study: Study, minima: Tensor, X_pending: Tensor | None) -> None:
@@ -82,8 +82,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     model: a `ModelListGP` of the objective and the constraints. budget_state: what is left (`budget_state`).
     minima: (S,) samples of f*. constraints: output -> (lower, upper), either None; left out: g <= 0 for every
     output but `objective_index`. A range counts as two constraints. safe_known: whether a safe trial was
-    observed; None to look at the training data. penalty: in mode "safe", what a lack of one unit of Φ^-1(φ)
-    costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that cannot be.
+    observed; None to look at the training data. penalty: in mode "careful", what a lack of one unit of
+    Φ^-1(φ) costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that cannot be.
     """
 
     def __init__(
@@ -98,8 +98,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
         safe = (self.study.observed() <= 0.0).all(axis=1)
         if safe_known is None:
             safe_known = bool(safe.any())
-        risky = is_risky(budget_state, safe_known, self.settings, int((~safe).sum()))
-        self.mode = "risky" if risky else "safe" if safe_known else "safest"
+        bold = is_bold(budget_state, safe_known, self.settings, int((~safe).sum()))
+        self.mode = "bold" if bold else "careful" if safe_known else "safest"
         self.rho = required(budget_state, self.settings)
         self.level = float(ndtri(self.rho))
 
@@ -109,7 +109,7 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
         x = X.squeeze(-2)
         if self.mode == "safest":
             return self.log_p_safe(x)
-        if self.mode == "risky":
+        if self.mode == "bold":
             return self.log_alpha(x) + self.log_p_safe(x)  # (15)
         short = (self.margin(x) - SLACK).clamp_max(0.0) if self.penalty else 0.0
         return self.log_alpha(x) + self.penalty * short  # (13), with `nonlinear_inequality_constraints`
@@ -134,8 +134,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
 
     @property
     def nonlinear_inequality_constraints(self) -> list[tuple[Callable[[Tensor], Tensor], bool]] | None:
-        """For `optimize_acqf`: φ(x) >= ρ in mode "safe", else None."""
-        return [(lambda x: self.margin(x) - SLACK, True)] if self.mode == "safe" else None
+        """For `optimize_acqf`: φ(x) >= ρ in mode "careful", else None."""
+        return [(lambda x: self.margin(x) - SLACK, True)] if self.mode == "careful" else None
 
 
 def _quantile(log_p: Tensor) -> Tensor:

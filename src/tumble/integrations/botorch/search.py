@@ -10,7 +10,7 @@ from botorch.optim import optimize_acqf
 from torch import Tensor
 
 from ...core.arrays import Array
-from ...core.budget import BudgetState, replay
+from ...core.budget import BudgetState, SearchMode, replay
 from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.settings import Settings
 from ...errors import InputError
@@ -26,7 +26,7 @@ class Candidate:
 
     x: Tensor
     value: float
-    mode: str  # "free" | "risky" | "safe" | "safest"
+    mode: SearchMode
     p_safe: float
     rho: float
 
@@ -55,7 +55,7 @@ def starts(
     acq_function: ExcursionAcquisition, bounds: Tensor, q: int = 1, num_restarts: int = 10,
     raw_samples: int = 512, options: Mapping[str, Any] | None = None, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """(num_restarts, 1, D) good starts, feasible in mode "safe": an `ic_generator` for `optimize_acqf`.
+    """(num_restarts, 1, D) good starts, feasible in mode "careful": an `ic_generator` for `optimize_acqf`.
 
     options: "seed". Raises `NothingSafeEnough` where φ(x) >= ρ was found nowhere.
     """
@@ -67,7 +67,7 @@ def starts(
     snapshot = acq_function.study.snapshot(
         bounds, Settings(), rng, maximize=acq_function.upwards, pending=acq_function.X_pending
     )
-    level = acq_function.level + 2.0 * SLACK if acq_function.mode == "safe" else None
+    level = acq_function.level + 2.0 * SLACK if acq_function.mode == "careful" else None
     unit = torch.as_tensor(snapshot.candidates(raw_samples, level), dtype=bounds.dtype, device=bounds.device)
     x = bounds[0] + (bounds[1] - bounds[0]) * unit
     with torch.no_grad():
@@ -81,10 +81,10 @@ def optimize_excursion(
     acqf: LogExcursionSearch | FailureAwareExcursionSearch, bounds: Tensor, *, num_restarts: int = 10,
     raw_samples: int = 512, seed: int | None = None, options: Options | None = None,
 ) -> Candidate:  # fmt: skip
-    """The next trial: the acquisition's maximum, where φ >= ρ in mode "safe"; the safest if none reaches ρ.
+    """The next trial: the acquisition's maximum, where φ >= ρ in mode "careful"; the safest if none does.
 
-    Outside mode "safe" this is `optimize_acqf`, which takes the `options`. Inside, a barrier keeps every step
-    feasible, where SLSQP may end outside.
+    Outside mode "careful" this is `optimize_acqf`, which takes the `options`. Inside, a barrier keeps every
+    step feasible, where SLSQP may end outside.
     """
     try:
         first = starts(acqf, bounds, 1, num_restarts, raw_samples, {"seed": seed})
@@ -98,7 +98,7 @@ def optimize_excursion(
             seed=seed,
             options=options,
         )
-    if isinstance(acqf, FailureAwareExcursionSearch) and acqf.mode == "safe":
+    if isinstance(acqf, FailureAwareExcursionSearch) and acqf.mode == "careful":
         x = _climb_inside(acqf, bounds, first)
     else:
         x, _ = optimize_acqf(

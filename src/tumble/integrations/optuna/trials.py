@@ -43,6 +43,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
+from tumble.serialize import OLD_MODES
 
 DECISION = "tumble:decision"
 OUTCOME = "tumble:outcome"
@@ -120,7 +121,10 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
 
 def decision(trial: FrozenTrial) -> dict[str, Any]:
     """What the sampler decided for a trial; empty where it decided nothing."""
-    return dict(trial.system_attrs.get(DECISION) or {})
+    note = dict(trial.system_attrs.get(DECISION) or {})
+    if note.get("mode") in OLD_MODES:
+        note["mode"] = OLD_MODES[note["mode"]]
+    return note
 
 
 def setting(trial: FrozenTrial) -> dict[str, Any]:

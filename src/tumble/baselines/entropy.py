@@ -8,12 +8,18 @@ taken to the logarithm in closed form, so that it does not go flat where f* is f
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
+from scipy.special import log_ndtr
 
 from ..core import minimum
 from ..core.acquisition import log_mean_exp
 from ..core.arrays import Array
-from ..core.crossings import LOG_SQRT_2PI
+from ..core.normal import (
+    LOG_SQRT_2PI,
+    cdf_over_density,
+    density_over_cdf,
+    log_density,
+    log_density_over_cdf,
+)
 from ..core.process.gp import GP
 from ..core.search.candidates import low_discrepancy
 from ..core.search.context import Context, sample_minima
@@ -28,12 +34,12 @@ def log_reduction(gamma: Array) -> Array:
     low, high = gamma < LOW, gamma > HIGH
     g = gamma[~low & ~high]
     log_cdf = log_ndtr(g)
-    out[~low & ~high] = np.log(0.5 * g * np.exp(-0.5 * g**2 - LOG_SQRT_2PI - log_cdf) - log_cdf)
+    out[~low & ~high] = np.log(0.5 * g * density_over_cdf(g, log_cdf) - log_cdf)
     g = gamma[high]
-    tail = np.sqrt(0.5 * np.pi) * erfcx(g * np.sqrt(0.5))  # (1 - Φ)/φ
-    missing = tail * np.exp(-0.5 * g**2 - LOG_SQRT_2PI)  # 1 - Φ
+    tail = cdf_over_density(-g)  # (1 - Φ)/φ
+    missing = tail * np.exp(log_density(g))  # 1 - Φ
     ratio = tail * (1.0 + missing * (0.5 + missing / 3.0))  # -log Φ / φ
-    out[high] = -0.5 * g**2 - LOG_SQRT_2PI + np.log(0.5 * g / (1.0 - missing) + ratio)
+    out[high] = log_density(g) + np.log(0.5 * g / (1.0 - missing) + ratio)
     w = gamma[low] ** -2.0
     rest = w * (1.0 - 5.0 * w) - np.log1p(-w * (1.0 - w * (3.0 - 15.0 * w)))
     out[low] = np.log(-0.5 * np.log(w) + LOG_SQRT_2PI - 0.5 + rest)
@@ -42,13 +48,13 @@ def log_reduction(gamma: Array) -> Array:
 
 def log_slope(gamma: Array) -> Array:
     """Log of minus the derivative of the reduction, ½ (φ/Φ) (1 + γ² + γ φ/Φ), elementwise."""
-    log_mills = -0.5 * gamma**2 - LOG_SQRT_2PI - log_ndtr(gamma)
+    log_ratio = log_density_over_cdf(gamma, log_ndtr(gamma))
     bracket = np.empty_like(gamma)
     low = gamma < LOW
-    bracket[~low] = 1.0 + gamma[~low] ** 2 + gamma[~low] * np.exp(log_mills[~low])
+    bracket[~low] = 1.0 + gamma[~low] ** 2 + gamma[~low] * np.exp(log_ratio[~low])
     w = gamma[low] ** -2.0
     bracket[low] = w * (2.0 - w * (10.0 - 74.0 * w))
-    return np.asarray(log_mills + np.log(0.5 * bracket))
+    return np.asarray(log_ratio + np.log(0.5 * bracket))
 
 
 @dataclass(frozen=True)

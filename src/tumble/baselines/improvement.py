@@ -11,11 +11,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import log_ndtr, ndtr
 
 from ..core.acquisition import Acquisition
 from ..core.arrays import Array
-from ..core.crossings import LOG_SQRT_2PI
+from ..core.normal import cdf_over_density, density_over_cdf, log_density
 from ..core.process.gp import GP
 from ..core.search.context import Context
 
@@ -27,13 +27,12 @@ def log_improvement(z: Array) -> Array:
     """log of h(z) = φ(z) + z Φ(z), elementwise: EI/σ at z = (η - μ)/σ, exact in both tails."""
     out = np.empty_like(z)
     near, far = z > -1.0, z < FAR
-    out[near] = np.log(np.exp(-0.5 * z[near] ** 2 - LOG_SQRT_2PI) + z[near] * ndtr(z[near]))
+    out[near] = np.log(np.exp(log_density(z[near])) + z[near] * ndtr(z[near]))
     t = z[~near & ~far]
-    mills = np.sqrt(0.5 * np.pi) * erfcx(-t * np.sqrt(0.5))  # Φ/φ
-    out[~near & ~far] = -0.5 * t**2 - LOG_SQRT_2PI + np.log1p(t * mills)
+    out[~near & ~far] = log_density(t) + np.log1p(t * cdf_over_density(t))
     w = z[far] ** -2.0
     series = np.log1p(-w * (3.0 - w * (15.0 - w * (105.0 - w * 945.0))))
-    out[far] = -0.5 * z[far] ** 2 - LOG_SQRT_2PI + np.log(w) + series
+    out[far] = log_density(z[far]) + np.log(w) + series
     return out
 
 
@@ -74,7 +73,7 @@ class ProbabilityOfImprovement:
         """Log PI and its gradient."""
         z, _, d_z, _ = _standardised(self.gp, x, self.target)
         value = np.asarray(log_ndtr(z))
-        return value, np.exp(-0.5 * z * z - LOG_SQRT_2PI - value)[:, None] * d_z
+        return value, density_over_cdf(z, value)[:, None] * d_z
 
 
 @dataclass(frozen=True)

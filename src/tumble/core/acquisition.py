@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from .arrays import Array
-from .crossings import LOG_SQRT_2PI, log_mean_intensity_and_gradient
+from .crossings import log_mean_intensity_and_gradient
+from .normal import LOG_SQRT_2PI
 from .process.gp import GP
 
 

@@ -9,12 +9,10 @@ import numpy as np
 from scipy.special import erf
 
 from .arrays import Array
+from .normal import LOG_SQRT_2_OVER_PI, LOG_SQRT_2PI, SQRT_HALF, expected_abs
 from .process.gp import GP, Curvature, Hyper, Slopes
 from .process.kernels import KERNELS
 
-LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
-SQRT_2_OVER_PI, SQRT_HALF = np.sqrt(2.0 / np.pi), np.sqrt(0.5)
-LOG_SQRT_2_OVER_PI = np.log(SQRT_2_OVER_PI)
 TINY = 1e-300
 
 
@@ -30,12 +28,6 @@ def expected_crossings(gp: GP, u: float, points: int = 2001) -> float:
     """Expected crossings of `u` on [0, 1] by a conditioned process, D = 1: (4), the integral of (6)."""
     x = np.linspace(0.0, 1.0, points)[:, None]
     return float(np.trapezoid(np.exp(log_intensity(gp.slopes(x), np.array([u]))[:, 0]), x[:, 0]))
-
-
-def expected_abs(mean: Array, std: Array) -> Array:
-    """E|s| for s ~ N(mean, std²), elementwise: the bracket of (7)."""
-    gamma = mean / std
-    return np.asarray(std * SQRT_2_OVER_PI * np.exp(-0.5 * gamma * gamma) + mean * erf(gamma * SQRT_HALF))
 
 
 def _slopes_given_crossing(at: Slopes, u: Array) -> tuple[Array, Array, Array, Array]:

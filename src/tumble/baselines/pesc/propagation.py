@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from scipy.special import log_ndtr
 
 from ...core.arrays import Array
-from ...core.crossings import LOG_SQRT_2PI
+from ...core.normal import LOG_SQRT_2PI, density_over_cdf, log_density_over_cdf
 from ...core.process.gp import cholesky
 
 SWEEPS = 60
@@ -65,7 +65,7 @@ def exclusion(mean: Array, var: Array, mean_c: Array, var_c: Array) -> Exclusion
     log_z = np.logaddexp(log_violated, log_p + log_ndtr(a))  # Z = (1 - P) + P Φ(a), without cancellation
     slope = np.exp(log_p - 0.5 * a * a - LOG_SQRT_2PI - log_z)
     log_q = log_p + log_ndtr(-a) - log_z
-    log_mills = -0.5 * a_c * a_c - LOG_SQRT_2PI - log_p_each
+    log_mills = log_density_over_cdf(a_c, log_p_each)
     slope_c = np.exp(np.minimum(log_q + log_mills, 300.0))
     q = np.exp(np.minimum(log_q, 300.0))
     return Exclusion(a, a_c, np.exp(log_z), q, slope, slope_c, np.exp(log_mills))
@@ -182,7 +182,7 @@ def _matched(current: list[Sites]) -> list[tuple[Array, Array]]:
     bends = [h.bend]
     for k, (m, v, _) in enumerate(cavities[1:]):
         a = np.clip(-m[n:] / np.sqrt(v[n:]), -FAR, FAR)  # Θ[c_k(x*) <= 0]
-        mills = np.exp(-0.5 * a * a - LOG_SQRT_2PI - log_ndtr(a))
+        mills = density_over_cdf(a, log_ndtr(a))
         slopes.append(np.append(h.slope_c[k] / np.sqrt(var_c[k]), -mills / np.sqrt(v[n:])))
         bends.append(np.append(h.bend_c[k], np.minimum(mills * (mills + a), CLOSE)))
     out = []

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..arrays import Array, Flags
+from ..normal import density_over_cdf
 from .gp import GP, Hyper, condition
 
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
@@ -88,5 +89,5 @@ def _tilted(sign: Array, mean: Array, var: Array) -> tuple[Array, Array, Array]:
     spread = np.sqrt(SHARPNESS**2 + var)
     z = sign * mean / spread
     log_z = log_ndtr(z)
-    ratio = np.exp(-0.5 * z * z - 0.5 * np.log(2.0 * np.pi) - log_z)
+    ratio = density_over_cdf(z, log_z)
     return log_z, sign * ratio / spread, ratio * (z + ratio) / spread**2

@@ -14,13 +14,11 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ...core.normal import LOG_SQRT_2PI, SQRT_2_OVER_PI, SQRT_HALF
 from ...core.process.gp import GP, JITTER, Hyper, condition
 from ...core.process.outputs import Outputs
 from .models import Reading, read
 
-SQRT_HALF = math.sqrt(0.5)
-SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 TINY = 1e-300
 TENSORS = tuple(f.name for f in fields(Reading) if f.name != "kernel")
 

@@ -27,7 +27,7 @@ from experiments.runs.records import Line, Spec  # noqa: E402
 from experiments.runs.statistics import Cell  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
 from tumble import problems  # noqa: E402
-from tumble.core.feasibility import violated  # noqa: E402
+from tumble.core.history import violated  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.history import violated
 from .errors import InputError
 
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
@@ -136,7 +137,7 @@ def outcome(
             )
         return Checked(None, g, reason or "failed")
     if value is None:
-        if not any(v is not None and v > 0.0 for v in g):
+        if not violated(g):
             raise InputError(
                 "nothing was told: give a value, a constraint above 0 (a violation without a value), "
                 "or failed=True"

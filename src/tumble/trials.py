@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .core.feasibility import violated
+from .core.history import violated
 
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
 Status = Literal["pending", "told", "skipped"]

@@ -5,11 +5,11 @@ inside (`gp.Outputs`), the user's units at the doors; logarithms of everything t
 
     (2), (3)        crossings.rice_upcrossings
     (4)             crossings.expected_crossings
-    (5)-(8)         crossings.expected_abs, log_intensity, log_mean_intensity_and_gradient
+    (5)-(8)         normal.expected_abs, crossings.log_intensity, log_mean_intensity_and_gradient
     App. A.2        gp.GP.slopes: the virtual observation {x, u} as a rank-one conditional
     (9), App. B     minimum.frechet, gumbel, joint
     (10)            acquisition.ExcursionSearch
-    (11), Γ         feasibility.violated, models.History.failed
+    (11), Γ         history.violated, History.failed
     (12)            feasibility.Feasibility, algorithm.recommend
     (13)            search.modes.Search.careful, maximize.maximize_above
     (14)            budget.control, step, replay

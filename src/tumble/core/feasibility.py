@@ -1,21 +1,14 @@
-"""How likely is a trial to be safe? Γ and φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
+"""How likely is a trial to be safe? φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtr
 
 from .arrays import Array
+from .normal import density_over_cdf, quantile_from_log, quantile_slope
 from .process.crashes import SHARPNESS
 from .process.gp import GP
-
-LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
-
-
-def violated(constraints: Iterable[float | None]) -> bool:
-    """Γ: whether any measured constraint is above 0; what was not measured (None, NaN) does not count."""
-    return any(g is not None and g > 0.0 for g in constraints)
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Feasibility:
             spread = var + noise
             score = -mean / (width * np.sqrt(spread))
             log_p = log_ndtr(score)
-            ratio = np.exp(-0.5 * score * score - LOG_SQRT_2PI - log_p)  # φ/Φ
+            ratio = density_over_cdf(score, log_p)
             d_score = -d_mean / (width * np.sqrt(spread))[:, None] - (0.5 * score / spread)[:, None] * d_var
             value += log_p
             grad += ratio[:, None] * d_score
@@ -64,13 +57,12 @@ class Feasibility:
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
         """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near 0 and 1."""
         log_p, d_log_p = self.log_prob_and_grad(x)
-        margin = _normal_quantile(log_p)
-        slope = np.exp(log_p + 0.5 * margin * margin + LOG_SQRT_2PI)
-        return margin, slope[:, None] * d_log_p
+        margin = quantile_from_log(log_p)
+        return margin, quantile_slope(log_p, margin)[:, None] * d_log_p
 
     def margin(self, x: Array) -> Array:
         """(M,) Φ^-1(φ) alone."""
-        return _normal_quantile(self.log_prob(x))
+        return quantile_from_log(self.log_prob(x))
 
     def noise(self, gp: GP) -> float:
         """The variance of a constraint's noise as far as it counts, in model units."""
@@ -82,8 +74,3 @@ class Feasibility:
         if self.crash is not None:
             parts.append((self.crash, SHARPNESS**2, 1.0))
         return parts
-
-
-def _normal_quantile(log_p: Array) -> Array:
-    log_p = np.minimum(log_p, -1e-300)
-    return np.where(log_p < -1.0, ndtri_exp(log_p), -ndtri_exp(np.log(-np.expm1(log_p))))

@@ -1,5 +1,9 @@
-"""What is known: the trials told and in flight, in the unit cube."""
+"""What is known: the trials told and in flight, in the unit cube.
 
+Γ of (11), what a failure is, is defined here alone: `violated` for one trial, `History.failed` for all.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,17 +11,56 @@ import numpy as np
 from .arrays import Array, Flags
 
 
+def violated(constraints: Iterable[float | None]) -> bool:
+    """Whether a measured constraint lies above 0.
+
+    Parameters
+    ----------
+    constraints
+        g of one trial. A constraint that was not measured (None or NaN) does not count.
+
+    Returns
+    -------
+    bool
+        Γ of a trial that did not crash; 0 itself is safe.
+
+    Examples
+    --------
+    >>> violated([-1.0, 0.0]), violated([-1.0, 0.2]), violated([None])
+    (False, True, False)
+    """
+    return any(g is not None and g > 0.0 for g in constraints)
+
+
 @dataclass(frozen=True)
 class History:
-    """All that is known, in the unit cube and the user's units; NaN where nothing was measured."""
+    """All that is known of N trials with G constraints, and of P in flight.
 
-    X: Array  # (N, D)
-    y: Array  # (N,)
-    g: Array  # (N, G)
-    crashed: Flags  # (N,)
-    pending: Array  # (P, D) in flight
-    predicted_mean: Array  # (N, G) what each constraint was predicted to be, NaN where nothing was
-    predicted_std: Array  # (N, G)
+    Settings lie in the unit cube, results are in the user's units. NaN stands where nothing was measured.
+
+    Parameters
+    ----------
+    X : (N, D)
+        The settings of the trials told.
+    y : (N,)
+        Their values, to be minimised.
+    g : (N, G)
+        Their constraints; g <= 0 is safe.
+    crashed : (N,)
+        Which of them crashed: they failed without a measurement.
+    pending : (P, D)
+        The settings in flight.
+    predicted_mean, predicted_std : (N, G)
+        What each constraint was predicted to be when the trial was suggested.
+    """
+
+    X: Array
+    y: Array
+    g: Array
+    crashed: Flags
+    pending: Array
+    predicted_mean: Array
+    predicted_std: Array
 
     @property
     def failed(self) -> Flags:
@@ -26,5 +69,5 @@ class History:
 
     @property
     def safe(self) -> Flags:
-        """(N,) a value and every constraint were observed and nothing failed."""
+        """(N,) which trials have a value and every constraint, and did not fail."""
         return ~self.failed & np.isfinite(self.y) & np.isfinite(self.g).all(axis=1)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from tumble.core.history import violated
 from tumble.errors import InputError
 from tumble.integrations.optuna.trials import BILLED, OUTCOME, to_distribution
 from tumble.parameters import Categorical, Choice
@@ -148,7 +149,7 @@ def _parse_row(
     if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
         results.pop(config.objective, None)
         return parameters, results, (cells.get("reason") or "").strip() or "failed"
-    broken = any(g > 0 for g in config.excesses(results).values())
+    broken = violated(config.excesses(results).values())
     if config.objective not in results and not broken:
         raise ValueError(f"{config.objective} is empty; give a number, or 1 under failed")
     unknown = [name for name in names if name not in results]

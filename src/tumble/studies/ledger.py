@@ -16,6 +16,7 @@ import optuna
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
+from tumble.core.history import violated
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from tumble.integrations.optuna.trials import DECISION, OUTCOME, REASON, decision
 from tumble.optimizer import Optimizer
@@ -319,7 +320,7 @@ class Ledger:
                 raise InputError(
                     f"{name} must be a finite number, but {value} came; tell a crash with --failed"
                 )
-        broken = any(g > 0 for g in self.config.excesses(dict(results)).values())
+        broken = violated(self.config.excesses(dict(results)).values())
         wanted = [limit.name for limit in self.config.limits] + [self.config.objective]
         missing = [name for name in wanted if name not in results]
         if missing and not broken:

@@ -32,6 +32,7 @@ from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
 from ... import serialize as _state
+from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from ...optimizer import Optimizer
@@ -149,9 +150,10 @@ def _tell(opt: Optimizer, number: int, trial: BaseTrial, outcome: Measured) -> N
     if trial.status in IN_FLIGHT:
         return
     g: Any = outcome.constraints
-    violated = any(v is not None and v > 0.0 for v in outcome.constraints)
     whole = outcome.value is not None and None not in outcome.constraints
-    if trial.status in (TrialStatus.COMPLETED, TrialStatus.EARLY_STOPPED) and (whole or violated):
+    if trial.status in (TrialStatus.COMPLETED, TrialStatus.EARLY_STOPPED) and (
+        whole or violated(outcome.constraints)
+    ):
         opt.tell(number, outcome.value if whole else None, constraints=g)
     elif trial.status in (TrialStatus.COMPLETED, TrialStatus.FAILED):
         reason = trial.status_reason or ("failed" if trial.status == TrialStatus.FAILED else "no data")

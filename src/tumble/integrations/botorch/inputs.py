@@ -7,6 +7,7 @@ from botorch.acquisition.input_constructors import acqf_input_constructor
 from torch import Tensor
 
 from ...core.budget import BudgetState, replay
+from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import FailureAwareExcursionSearch, LogExcursionSearch
@@ -45,7 +46,7 @@ def construct_failure_aware_excursion_search(
     if budget_state is None:
         if trials is None or failures is None:
             raise InputError("expected budget_state, or trials and failures to count with, but neither came")
-        failed = [bool((row > 0.0).any()) for row in Study.of(model, index, ranges).observed()]
+        failed = [violated(row) for row in Study.of(model, index, ranges).observed()]
         budget_state = replay(trials, failures, failed, settings or Settings())
     minima = sample_minima(
         model,

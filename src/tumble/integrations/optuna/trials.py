@@ -41,6 +41,7 @@ from optuna.distributions import (
 )
 from optuna.trial import FrozenTrial, TrialState
 
+from tumble.core.history import violated
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.serialize import OLD_MODES
@@ -80,7 +81,7 @@ class Reading:
     @property
     def failed(self) -> bool:
         """Γ: a crash, or a measured constraint above 0."""
-        return self.phase == "told" and (self.crashed or any(g > 0 for g in self.constraints.values()))
+        return self.phase == "told" and (self.crashed or violated(self.constraints.values()))
 
 
 def stored_constraints(trial: FrozenTrial) -> Mapping[str, float]:

@@ -43,7 +43,7 @@ CLASSES: dict[str, tuple[tuple[str, int, int], ...]] = {
         ("staircase", 60, 3),
         ("chirp", 60, 4),
         ("stalling", 60, 3),
-        ("tension-spring", 60, 4),
+        ("corrugated-bulkhead", 60, 4),
         ("cliff!", 60, 4),
     ),
 }

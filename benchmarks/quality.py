@@ -34,7 +34,7 @@ from .tables import table, verdict  # noqa: E402
 
 PROBLEMS = (
     "hartmann6-constrained", "michalewicz10-constrained", "in-model", "gardner-cosine", "gardner-sine",
-    "branin-disk", "gramacy", "pressure-vessel", "tension-spring", "welded-beam", "speed-reducer", "cliff",
+    "branin-disk", "gramacy", "corrugated-bulkhead", "piston-lever", "thrust-bearing", "alkylation", "cliff",
     "staircase", "chirp", "stalling",
 )  # fmt: skip
 METHODS = ("xsf", "xsf/stop", "eic", "safe-set", "botorch", "scbo", "optuna")

@@ -9,8 +9,18 @@ from scipy.optimize import Bounds, NonlinearConstraint, minimize
 from tumble import problems
 from tumble.errors import Failure, InputError, TumbleError
 from tumble.problems import inmodel, misspecified, synthetic
+from tumble.problems.designs import DESIGNS
 
+RESERVED = (
+    "pressure-vessel",
+    "tension-spring",
+    "welded-beam",
+    "speed-reducer",
+)  # for judging: never searched
 NAMES = problems.names()
+SEARCHED = [
+    name for name in NAMES if name not in RESERVED and name not in DESIGNS
+]  # designs: test_designs.py
 CONSTRAINED = [name for name in NAMES if problems.get(name).constraints is not None]
 SMOOTH_LIMIT = {
     "cliff": misspecified.cliff_edge,
@@ -44,7 +54,7 @@ def test_the_stated_optimum_is_safe_inside_the_bounds_and_has_the_stated_value(n
     np.testing.assert_allclose(outcome.value, problem.f_min, rtol=1e-8)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SEARCHED)
 def test_no_random_safe_point_is_better_than_the_stated_optimum(name):
     problem = problems.get(name)
     outcomes = [problem.evaluate(x) for x in uniform(problem, 2000)]
@@ -52,7 +62,7 @@ def test_no_random_safe_point_is_better_than_the_stated_optimum(name):
     assert best >= problem.f_min - RTOL * abs(problem.f_min)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SEARCHED)
 def test_no_local_search_from_many_starts_is_better_than_the_stated_optimum(name):
     problem = problems.get(name)
     low, width = problem.bounds[:, 0], np.diff(problem.bounds, axis=1)[:, 0]
@@ -84,7 +94,7 @@ def test_no_local_search_from_many_starts_is_better_than_the_stated_optimum(name
     assert best >= problem.f_min - RTOL * max(abs(problem.f_min), 1e-2)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if problems.get(n).dimension == 2])
+@pytest.mark.parametrize("name", [n for n in SEARCHED if problems.get(n).dimension == 2])
 def test_a_dense_grid_finds_nothing_better_in_two_dimensions(name):
     problem = problems.get(name)
     axes = [np.linspace(low, high, 121) for low, high in problem.bounds]

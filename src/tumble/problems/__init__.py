@@ -14,11 +14,12 @@ from functools import partial
 
 from ..errors import InputError
 from . import classics, engineering, figure1, misspecified, synthetic
-from ._problem import Evaluation, Problem
+from ._problem import Evaluation, Optimum, Problem
+from .designs import DESIGNS
 from .inmodel import in_model
 from .wrappers import crashing, noisy, rescaled
 
-__all__ = ["Evaluation", "Problem", "crashing", "get", "in_model", "names", "noisy", "rescaled"]
+__all__ = ["Evaluation", "Optimum", "Problem", "crashing", "get", "in_model", "names", "noisy", "rescaled"]
 
 _REGISTRY: dict[str, Callable[[], Problem]] = {
     "hartmann6": partial(synthetic.hartmann, constrained=False),
@@ -38,6 +39,7 @@ _REGISTRY: dict[str, Callable[[], Problem]] = {
     "staircase": misspecified.staircase,
     "chirp": misspecified.chirp,
     "stalling": misspecified.stalling,
+    **{name: design.problem for name, design in DESIGNS.items()},
 }
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..parameters import Categorical, Choice
+from ..space import Space
 
 Array = NDArray[np.float64]
 Objective = Callable[[Array], float]
@@ -25,6 +29,15 @@ class Evaluation:
     def safe(self) -> bool:
         """Whether every constraint is at or below zero (true without constraints)."""
         return bool(np.all(self.constraints <= 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best safe value that is known, where it is attained (None: not known), and how it was found."""
+
+    value: float
+    x: Array | None
+    how: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +59,8 @@ class Problem:
     initial: (n, D) points told before the first trial, unbilled.
     parameter_names: D names.
     truth: the noise-free problem behind a noisy one.
+    space: what the D parameters are where they are not all linear floats. x stays a vector of numbers:
+        a categorical parameter stands in it as the index of its choice (see `params` and `point`).
     note: one or two sentences on origin and difficulty.
     """
 
@@ -62,6 +77,7 @@ class Problem:
     parameter_names: tuple[str, ...] = ()
     truth: Problem | None = None
     note: str = ""
+    space: Space | None = None
 
     def __post_init__(self) -> None:
         for name in ("bounds", "x_min", "initial"):
@@ -73,6 +89,7 @@ class Problem:
         if not self.parameter_names:
             object.__setattr__(self, "parameter_names", tuple(f"x{i + 1}" for i in range(self.dimension)))
         assert self.bounds.shape == (self.dimension, 2)
+        assert self.space is None or self.space.names == self.parameter_names
         assert self.initial.shape[1] == self.dimension
         assert (self.constraints is None) == (not self.constraint_names)
 
@@ -85,6 +102,48 @@ class Problem:
     def n_constraints(self) -> int:
         """G, the number of constraints."""
         return len(self.constraint_names)
+
+    @property
+    def optimum(self) -> Optimum:
+        """The best safe value that is known; regret is counted against it."""
+        return Optimum(self.f_min, self.x_min, "stated with the problem")
+
+    @property
+    def noise_free(self) -> Problem:
+        """The problem without noise: itself where nothing is noisy."""
+        return self if self.truth is None else self.truth
+
+    def params(self, x: ArrayLike) -> dict[str, Choice]:
+        """The values by name at x of shape (D,): floats, integers and choices.
+
+        Parameters
+        ----------
+        x
+            A point in the problem's numbers, a categorical parameter as the index of its choice.
+
+        Returns
+        -------
+        dict
+            What a rig would be told, by the parameters' names.
+        """
+        values = np.asarray(x, dtype=np.float64).tolist()
+        if self.space is None:
+            return dict(zip(self.parameter_names, values, strict=True))
+        return {
+            name: parameter.choices[round(value)] if isinstance(parameter, Categorical) else value
+            for (name, parameter), value in zip(self.space.parameters.items(), values, strict=True)
+        }
+
+    def point(self, params: Mapping[str, object]) -> Array:
+        """The point x of shape (D,) for values by name: the reverse of `params`.
+
+        Raises
+        ------
+        InputError
+            Where a choice is none of the parameter's.
+        """
+        parameters = {} if self.space is None else self.space.parameters
+        return np.array([_number(params[name], parameters.get(name)) for name in self.parameter_names])
 
     @cached_property
     def initial_evaluations(self) -> tuple[Evaluation, ...]:
@@ -115,7 +174,8 @@ class Problem:
         best = np.minimum.accumulate(np.where(ok & known, y, np.inf)) if y.size else y
         worst = np.maximum.accumulate(np.where(known, y, -np.inf)) if y.size else y
         result: Array = (
-            np.where(np.isfinite(best), best, np.where(np.isfinite(worst), worst, np.nan)) - self.f_min
+            np.where(np.isfinite(best), best, np.where(np.isfinite(worst), worst, np.nan))
+            - self.optimum.value
         )
         return result
 
@@ -124,6 +184,23 @@ def _frozen(values: ArrayLike) -> Array:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
+
+
+def _number(value: object, parameter: object) -> float:
+    if isinstance(parameter, Categorical):
+        if value not in parameter.choices:
+            raise InputError(f"expected one of {list(parameter.choices)!r}, but {value!r} came")
+        return float(parameter.choices.index(value))
+    return float(value)  # type: ignore[arg-type]
+
+
+def numeric_bounds(space: Space) -> Array:
+    """Bounds (D, 2) of a space in numbers: a categorical parameter runs over the indices of its choices."""
+    parameters = space.parameters.values()
+    return np.array(
+        [(0, len(p.choices) - 1) if isinstance(p, Categorical) else (p.low, p.high) for p in parameters],
+        dtype=np.float64,
+    )
 
 
 def unit_cube(dimension: int) -> Array:

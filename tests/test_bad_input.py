@@ -265,17 +265,17 @@ STUDY = study()
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"temper": "no"}, "settings.temper must be True or False, not 'no'"),
+        ({"soften_phi": "no"}, "settings.soften_phi must be True or False, not 'no'"),
         ({"standardize": 1}, "settings.standardize must be True or False, not 1"),
         ({"n_minima": 10**400}, "settings.n_minima must be a whole number from 1 to 100000"),
         ({"noise": 1}, "a known noise must be a float above 0, not 1"),
-        ({"mean": 1e-200}, "mean needs a spread from 1e-6 to 1e6, or None"),
+        ({"mean_std": 1e-200}, "mean_std must lie from 1e-6 to 1e6, or be None"),
         ({"additive": (0.0,)}, "additive needs a mean and a spread above 0"),
         ({"additive": 5}, "additive needs a mean and a spread above 0"),
     ],
 )
 def test_settings_that_would_break_a_fit_are_refused(change, message):
-    of_priors = {"noise", "mean", "additive"} >= set(change)
+    of_priors = {"noise", "mean_std", "additive"} >= set(change)
     with pytest.raises(tumble.InputError, match=message):
         replace(TINY, **({"objective": replace(TINY.objective, **change)} if of_priors else change))
 

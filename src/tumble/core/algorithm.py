@@ -66,7 +66,7 @@ def propose(
     )
     context = Context.of(history, models, settings, rng)
     wary = 1.0
-    if controlled and state is not None and settings.temper:
+    if controlled and state is not None and settings.soften_phi:
         wary = wariness(failed, len(history.X))
     search = Search(context, build(context), snap, wariness=wary)
     if keeps is not None:

@@ -2,28 +2,30 @@
 
 import math
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..errors import InputError
-from .process.kernels import KERNELS
+from .deprecation import renamed_fields
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
-LAWS = ("joint", "frechet", "gumbel")
+Kernel = Literal["matern52", "se"]
+MinimumLaw = Literal["joint", "frechet", "gumbel"]
+Incumbent = Literal["mean", "observed"]
 MOST = 100_000  # samples, points or starts
-INCUMBENTS = ("mean", "observed")
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
 
 # Chosen on seeds 0-39 of Hartmann 6D, Michalewicz 10D and in-model draws: a flat median, a learned additive
 # share, a learned mean. A limit's noise may be larger: missed for long, it is taken for steep slopes.
 DEFAULT_PRIORS = Priors(
-    LogNormal(0.55, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0), additive=(-1.0, 1.5), mean=1.0
+    LogNormal(0.55, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0), additive=(-1.0, 1.5), mean_std=1.0
 )
 LIMIT_PRIORS = replace(DEFAULT_PRIORS, noise=LogNormal(1e-3, 1.5))
 
 
+@renamed_fields(temper="soften_phi")
 @dataclass(frozen=True)
 class Settings:
     """How the search behaves. `Settings()` is the product's default, `Settings.paper()` the paper's.
@@ -37,7 +39,7 @@ class Settings:
     restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
     the cube, a quarter as many around the best trials, and some downhill from those.
     safety_first: while no trial was safe, spend half of the failures by (15), the rest where it is safest.
-    temper: let φ count less in (15) while nothing has failed (core.budget).
+    soften_phi: let φ count less in (15) while nothing has failed (core.budget).
     calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study
     (core.calibration); without it, of the constraint itself, as printed.
     incumbent: eta, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
@@ -50,19 +52,19 @@ class Settings:
     rho_0: float = 0.1
     rho_b: float = 0.5
     delta: float | None = 0.02
-    kernel: str = "matern52"
+    kernel: Kernel = "matern52"
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)
     standardize: bool = True
-    minima: str = "joint"
+    minima: MinimumLaw = "joint"
     n_minima: int = 20
     grid: int = 96
     restarts: int = 8
     raw_samples: int = 192
     safety_first: bool = True
-    temper: bool = True
+    soften_phi: bool = True
     calibrate: bool = True
-    incumbent: str = "mean"
+    incumbent: Incumbent = "mean"
     pi_margin: float | None = 0.01
     ucb_beta: float | None = 2.0
     draws: int = 10
@@ -79,12 +81,10 @@ class Settings:
             )
         if self.delta is not None and not (isinstance(self.delta, float) and 0.0 < self.delta < 1.0):
             raise InputError(f"settings.delta must lie between 0 and 1, or be None, not {self.delta!r}")
-        if self.kernel not in tuple(KERNELS):
-            raise InputError(f"settings.kernel must be one of {', '.join(KERNELS)}, not {self.kernel!r}")
-        if self.minima not in LAWS:
-            raise InputError(f"settings.minima must be one of {', '.join(LAWS)}, not {self.minima!r}")
-        if self.incumbent not in INCUMBENTS:
-            raise InputError(f'settings.incumbent must be "mean" or "observed", not {self.incumbent!r}')
+        for name, words in (("kernel", Kernel), ("minima", MinimumLaw), ("incumbent", Incumbent)):
+            if getattr(self, name) not in get_args(words):
+                expected = ", ".join(get_args(words))
+                raise InputError(f"settings.{name} must be one of {expected}, not {getattr(self, name)!r}")
         for name in ("objective", "constraint"):
             value = getattr(self, name)
             if not isinstance(value, Priors):
@@ -94,7 +94,7 @@ class Settings:
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int) and 1 <= value <= MOST):
                 raise InputError(f"settings.{name} must be a whole number from 1 to {MOST}, not {value!r}")
-        for name in ("standardize", "safety_first", "temper", "calibrate"):
+        for name in ("standardize", "safety_first", "soften_phi", "calibrate"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
         for name in ("pi_margin", "ucb_beta"):
@@ -120,7 +120,7 @@ class Settings:
             restarts=10,
             raw_samples=512,
             safety_first=False,
-            temper=False,
+            soften_phi=False,
             calibrate=False,
             incumbent="observed",
             pi_margin=None,
@@ -128,19 +128,23 @@ class Settings:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {**asdict(self), "objective": _dump(self.objective), "constraint": _dump(self.constraint)}
+        """JSON-ready, under the keys of 0.1.0, so that either version reads what the other saved."""
+        plain = asdict(self)
+        plain["temper"] = plain.pop("soften_phi")
+        return {**plain, "objective": _dump(self.objective), "constraint": _dump(self.constraint)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> "Settings":
         """Inverse of `to_dict`."""
         if not isinstance(data, dict):
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
+        data = {**data, "soften_phi": data.get("soften_phi", data.get("temper", False))}
+        data.pop("temper", None)
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
         laws = {"objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
-        return Settings(**{"temper": False, **data, **laws})  # it was not there in the beginning
+        return Settings(**{**data, **laws})
 
 
 def _check_priors(name: str, priors: Priors) -> None:
@@ -159,10 +163,9 @@ def _check_priors(name: str, priors: Priors) -> None:
     pair = isinstance(additive, tuple) and len(additive) == 2 and all(map(_is_finite, additive))
     if additive is not None and not (pair and additive[1] > 0.0):
         raise InputError(f"settings.{name}: additive needs a mean and a spread above 0, not {additive!r}")
-    if priors.mean is not None and not (_is_finite(priors.mean) and 1e-6 <= priors.mean <= 1e6):
-        raise InputError(
-            f"settings.{name}: mean needs a spread from 1e-6 to 1e6, or None, not {priors.mean!r}"
-        )
+    spread = priors.mean_std
+    if spread is not None and not (_is_finite(spread) and 1e-6 <= spread <= 1e6):
+        raise InputError(f"settings.{name}: mean_std must lie from 1e-6 to 1e6, or be None, not {spread!r}")
 
 
 def _is_spread(law: Prior) -> bool:
@@ -182,7 +185,7 @@ def _dump(priors: Priors) -> dict[str, Any]:
 
     laws = {n: one(getattr(priors, n)) for n in ("lengthscale", "variance", "noise")}
     additive = None if priors.additive is None else list(priors.additive)
-    return {**laws, "additive": additive, "mean": priors.mean}
+    return {**laws, "additive": additive, "mean": priors.mean_std}
 
 
 def _load(data: dict[str, Any]) -> Priors:
@@ -193,4 +196,4 @@ def _load(data: dict[str, Any]) -> Priors:
 
     laws = {n: one(data[n]) for n in ("lengthscale", "variance", "noise")}
     additive = None if data["additive"] is None else (data["additive"][0], data["additive"][1])
-    return Priors(**laws, additive=additive, mean=data.get("mean"))
+    return Priors(**laws, additive=additive, mean_std=data.get("mean_std", data.get("mean")))

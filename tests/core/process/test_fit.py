@@ -20,7 +20,7 @@ from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
 ADDITIVE = replace(DEFAULT, additive=(-1.0, 1.5))
-WITH_MEAN = replace(ADDITIVE, mean=0.7)
+WITH_MEAN = replace(ADDITIVE, mean_std=0.7)
 TABLE_2 = {
     "Michalewicz": Priors(Uniform(0.01, 0.3), Normal(0.5, 0.25), 0.01),
     "Hartman": Priors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01),
@@ -69,9 +69,9 @@ def test_the_objective_is_the_posterior_of_the_hyperparameters_by_scipy(kernel, 
         def at(mean: float) -> float:
             return -float(stats.multivariate_normal(np.full(12, mean), gram).logpdf(y))
 
-        if priors.mean is None:
+        if priors.mean_std is None:
             return at(0.0)
-        return minimize_scalar(lambda m: at(m) - stats.norm(0.0, priors.mean).logpdf(m), tol=1e-12).fun
+        return minimize_scalar(lambda m: at(m) - stats.norm(0.0, priors.mean_std).logpdf(m), tol=1e-12).fun
 
     noise = priors.noise if isinstance(priors.noise, float) else 0.03
     shares = (0.0, 0.0) if priors.additive is None else (0.2, 0.6)
@@ -106,7 +106,7 @@ def test_the_average_information_is_the_expected_one_on_average(kernel, priors):
     def gram(theta):
         h = priors.from_theta(theta)
         K = oracles.cov_values(kernel, h, X, X) + (h.noise**2 + JITTER * h.variance) * np.eye(len(X))
-        return K if priors.mean is None else K + priors.mean**2
+        return K if priors.mean_std is None else K + priors.mean_std**2
 
     K, steps = gram(theta), 1e-5 * np.eye(len(theta))
     turned = [np.linalg.solve(K, (gram(theta + s) - gram(theta - s)) / 2e-5) for s in steps]
@@ -125,7 +125,8 @@ def test_crowded_good_values_do_not_move_the_mean_where_nothing_was_tried():
     y = -3.0 * np.exp(-8.0 * ((X - 0.5) ** 2).sum(axis=1))
     outputs = Outputs.of(y, centre=True)
     plain, learned = (
-        fit(X, y, kernel="matern52", priors=p, outputs=outputs) for p in (DEFAULT, replace(DEFAULT, mean=1.0))
+        fit(X, y, kernel="matern52", priors=p, outputs=outputs)
+        for p in (DEFAULT, replace(DEFAULT, mean_std=1.0))
     )
     assert outputs.mean(np.array(plain.prior_mean)) == pytest.approx(y.mean())  # about -2.3
     assert outputs.mean(np.array(learned.prior_mean)) > -1.5

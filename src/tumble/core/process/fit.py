@@ -63,7 +63,7 @@ class NegativeLogPosterior:
         log_det = np.log(np.diag(chol)).sum()
         inv, _ = dpotri(chol, lower=1, overwrite_c=1)
         weights, ones = dsymv(1.0, inv, self.y, lower=1), dsymv(1.0, inv, np.ones(n), lower=1)
-        mean_var = 0.0 if self.priors.mean is None else 1.0 / (ones.sum() + self.priors.mean**-2.0)
+        mean_var = 0.0 if self.priors.mean_std is None else 1.0 / (ones.sum() + self.priors.mean_std**-2.0)
         mean = mean_var * weights.sum()
         misfit = 0.5 * (self.y @ weights - mean * weights.sum())
         weights -= mean * ones
@@ -146,7 +146,7 @@ def fit(
     ends = [_descend(objective, np.clip(priors.to_theta(start), low, high), low, high) for start in starts]
     _, best = min(ends, key=lambda end: end[0])
     hyper = replace(priors.from_theta(best), learned=len(y))
-    return condition(kernel, hyper, X, target, mean_std=priors.mean, outputs=outputs)
+    return condition(kernel, hyper, X, target, mean_std=priors.mean_std, outputs=outputs)
 
 
 def _descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Array) -> tuple[float, Array]:

@@ -70,7 +70,7 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
     learned = 0 if warm is None else warm.learned
     if warm is not None and not _is_due(len(y), learned):
         target = outputs.to_model(y)
-        return condition(settings.kernel, warm, X, target, mean_std=priors.mean, outputs=outputs)
+        return condition(settings.kernel, warm, X, target, mean_std=priors.mean_std, outputs=outputs)
     cold = len(y) < 20 or len(y) % 5 == 0 or len(y) > 1.5 * learned
     return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from ..arrays import Array
+from ..deprecation import renamed_fields
 from .gp import Hyper
 
 
@@ -109,21 +110,22 @@ class LogNormal:
 Prior = Uniform | Gamma | Normal | LogNormal
 
 
+@renamed_fields(mean="mean_std")
 @dataclass(frozen=True)
 class Priors:
     """Priors of one process.
 
     noise: a prior of the standard deviation, or the value where it is known.
     additive: (mean, std) of the logit of the share of one-dimensional effects; None for no such share.
-    mean: standard deviation of a constant mean, learned in model units; None for a mean of 0. Trials crowd
-    where values are good, so that their average says nothing of where none was made.
+    mean_std: standard deviation of a constant mean, learned in model units; None for a mean of 0. Trials
+    crowd where values are good, so that their average says nothing of where none was made.
     """
 
     lengthscale: Prior
     variance: Prior
     noise: Prior | float
     additive: tuple[float, float] | None = None
-    mean: float | None = None
+    mean_std: float | None = None
 
     def hyper_start(self, dim: int) -> Hyper:
         """Hyperparameters where a cold fit begins."""

@@ -83,7 +83,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     minima: (S,) samples of f*. constraints: output -> (lower, upper), either None; left out: g <= 0 for every
     output but `objective_index`. A range counts as two constraints. safe_known: whether a safe trial was
     observed; None to look at the training data. penalty: in mode "careful", what a lack of one unit of
-    Φ^-1(φ) costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that cannot be.
+    Φ^-1(φ) costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that
+    cannot be.
     """
 
     def __init__(

@@ -307,7 +307,7 @@ def cost_of_ask(storage: str, trials: int = 100, repeats: int = 7) -> Cost:
             )
         )
     bare: list[float] = []
-    search = tumble.Optimizer._suggest
+    search = tumble.Optimizer.suggest
 
     def timed(self: tumble.Optimizer, number: int, reserved: int = 0) -> Any:
         begin = time.perf_counter()
@@ -316,7 +316,7 @@ def cost_of_ask(storage: str, trials: int = 100, repeats: int = 7) -> Cost:
         return found
 
     times: dict[str, list[float]] = {"random": [], "tumble": []}
-    with unittest.mock.patch.object(tumble.Optimizer, "_suggest", timed):
+    with unittest.mock.patch.object(tumble.Optimizer, "suggest", timed):
         for _ in range(repeats):
             for name, chosen in (("random", optuna.samplers.RandomSampler(0)), ("tumble", sampler)):
                 study.sampler = chosen

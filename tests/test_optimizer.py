@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -511,3 +512,102 @@ def test_models_are_those_of_all_that_was_told():
         models.objective.outputs.mean(models.objective.mean(history.X)), history.y, atol=0.05
     )
     assert (models.feasibility.each(history.X)[:, 0] > 0.5).tolist() == (history.g[:, 0] <= 0.0).tolist()
+
+
+# -- trials that are kept elsewhere --------------------------------------------------------------------------
+
+
+def some_trials() -> tumble.Optimizer:
+    opt = tumble.Optimizer([(0.0, 1.0), (-2.0, 3.0)], 9, 3, 1, seed=4, settings=TINY)
+    opt.tell(opt.ask(), 1.0, [-1.0])
+    opt.tell(opt.ask(), failed=True)
+    opt.skip(opt.ask())
+    opt.tell(opt.ask(), 0.5, [-0.5])
+    opt.ask()
+    return opt
+
+
+def rebuilt(opt: tumble.Optimizer, history: Any, **changes: Any) -> tumble.Optimizer:
+    options: dict[str, Any] = {
+        "trials": 9, "failures": 3, "constraints": 1, "seed": 4, "settings": TINY, "fitted": opt.fitted,
+    }  # fmt: skip
+    return tumble.Optimizer.from_trials([(0.0, 1.0), (-2.0, 3.0)], history, **{**options, **changes})
+
+
+def test_from_trials_goes_on_where_the_trials_came_from():
+    opt = some_trials()
+    again = rebuilt(opt, opt.trials)
+    assert again.to_dict() == opt.to_dict()
+    assert repr(again.ask()) == repr(opt.ask())
+
+
+def test_from_trials_works_out_an_x_that_is_not_given():
+    opt = some_trials()
+    bare = [replace(t, x=None) for t in opt.trials]
+    again = rebuilt(opt, bare)
+    for found, expected in zip(again.trials, opt.trials, strict=True):
+        np.testing.assert_array_equal(found.x, expected.x)
+        assert found.suggestion is not None
+        np.testing.assert_array_equal(found.suggestion.x, found.x)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"number": -1}, "the number of a trial must be a whole number of at least 0, not -1"),
+        ({"u": (0.5,)}, "the coordinates of trial 0 .* there must be 2 of them"),
+        ({"u": (0.5, np.nan)}, "the coordinates of trial 0 must lie in"),
+        ({"constraints": (0.0, 1.0)}, "trial 0 has 2 constraints, not 1"),
+        ({"crashed": True}, "trial 0 failed and has a value; drop one of them"),
+        ({"number": 1}, "the suggestion of trial 1 is called 0"),
+    ],
+)
+def test_from_trials_refuses_a_trial_that_does_not_fit(changes, message):
+    opt = some_trials()
+    with pytest.raises(tumble.InputError, match=message):
+        rebuilt(opt, [replace(opt.trials[0], **changes)])
+
+
+def test_from_trials_refuses_what_is_no_trial_and_numbers_that_do_not_rise():
+    opt = some_trials()
+    with pytest.raises(tumble.InputError, match=r"history must hold objects of tumble\.Trial, not 3"):
+        rebuilt(opt, [3])
+    with pytest.raises(tumble.InputError, match=r"the numbers of the trials must rise, not \[1, 0\]"):
+        rebuilt(opt, [opt.trials[1], opt.trials[0]])
+    first = opt.trials[0]
+    assert first.suggestion is not None
+    wide = replace(first.suggestion, constraint_means=(0.0, 0.0))
+    with pytest.raises(tumble.InputError, match="the suggestion of trial 0 predicts more than 1 constraints"):
+        rebuilt(opt, [replace(first, suggestion=wide)])
+    other = tumble.Optimizer([(0.0, 1.0)], seed=0, settings=TINY)
+    other.tell(other.ask(), 1.0)
+    other.ask()
+    with pytest.raises(tumble.InputError, match="2 lengthscales are expected, not 1"):
+        rebuilt(opt, opt.trials, fitted=other.fitted)
+
+
+def test_suggest_changes_nothing_and_gives_the_same_again():
+    opt = some_trials()
+    before = opt.to_dict()
+    first, second = opt.suggest(5), opt.suggest(5)
+    assert repr(first) == repr(second)
+    assert opt.to_dict() == before
+    assert repr(opt.ask()) == repr(first)
+    assert opt.fitted == first.fitted
+
+
+def test_suggest_keeps_reserved_failures_for_trials_that_are_not_known_here():
+    opt = some_trials()
+    assert opt.suggest(5, reserved=2).rho > opt.suggest(5).rho
+    with pytest.raises(tumble.InputError, match="reserved must be a whole number of at least 0, not -1"):
+        opt.suggest(5, reserved=-1)
+    with pytest.raises(tumble.InputError, match=r"number must be a whole number of at least 0, not 1\.5"):
+        opt.suggest(1.5)  # type: ignore[arg-type]
+
+
+def test_check_may_start_raises_what_ask_raises():
+    opt = tumble.Optimizer([(0.0, 1.0)], 1, seed=0)
+    opt.check_may_start()
+    opt.ask()
+    with pytest.raises(tumble.TrialsExhausted, match="all 1 trials are used"):
+        opt.check_may_start()

@@ -50,7 +50,7 @@ def minimize(
     try:
         while opt.trials_left > 0:
             try:
-                opt._check_may_start()
+                opt.check_may_start()
             except BudgetExhausted:
                 message = "the budget of failures is spent"
                 break

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .core.history import violated
 from .errors import InputError
+from .trials import Fitted, Trial
 
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
@@ -149,3 +151,42 @@ def outcome(
             f"constraint {', '.join(missing)} is missing; a trial with a value has all of its constraints"
         )
     return Checked(number(value, "value"), g, reason)
+
+
+def history(trials: Sequence[Trial], dim: int, count: int) -> None:
+    """Whether trials from elsewhere fit a unit cube of `dim` coordinates and `count` constraints."""
+    for trial in trials:
+        if not isinstance(trial, Trial):
+            raise InputError(f"history must hold objects of tumble.Trial, not {trial!r}")
+        _trial(trial, dim, count)
+    numbers = [t.number for t in trials]
+    if any(after <= before for before, after in pairwise(numbers)):
+        raise InputError(f"the numbers of the trials must rise, not {numbers}")
+
+
+def _trial(trial: Trial, dim: int, count: int) -> None:
+    number = whole(trial.number, "the number of a trial", 0)
+    if len(trial.u) != dim or not all(0.0 <= v <= 1.0 for v in trial.u):
+        raise InputError(
+            f"the coordinates of trial {number} must lie in [0, 1], and there must be {dim} of them, "
+            f"not {trial.u}"
+        )
+    if len(trial.constraints) not in (0, count):
+        raise InputError(f"trial {number} has {len(trial.constraints)} constraints, not {count}")
+    if trial.crashed and trial.value is not None:
+        raise InputError(f"trial {number} failed and has a value; drop one of them")
+    if trial.suggestion is None:
+        return
+    if trial.suggestion.number != number:
+        raise InputError(f"the suggestion of trial {number} is called {trial.suggestion.number}")
+    if max(len(trial.suggestion.constraint_means), len(trial.suggestion.constraint_stds)) > count:
+        raise InputError(f"the suggestion of trial {number} predicts more than {count} constraints")
+
+
+def fitted(hyperparameters: Fitted | None, dim: int) -> Fitted | None:
+    """Hyperparameters of an earlier fit, one lengthscale a coordinate."""
+    if hyperparameters is not None:
+        for hyper in (hyperparameters.objective, *hyperparameters.constraints):
+            if len(hyper.lengthscales) != dim:
+                raise InputError(f"{dim} lengthscales are expected, not {len(hyper.lengthscales)}")
+    return hyperparameters

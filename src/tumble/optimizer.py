@@ -1,26 +1,25 @@
 """Ask and tell: the state of one optimisation, its counting and its checks. No mathematics lives here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks
-from . import serialize as _state
+from . import checks, serialize
 from ._threads import one_blas_thread
 from .core import budget
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability, reliability
 from .core.history import History
-from .core.process.models import Models, Warm, fit_models
+from .core.process.models import Models, fit_models
 from .core.search.modes import Snap
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .methods import Policy, Settings, policy, resolve_settings
 from .space import Space
-from .trials import Best, Recommended, Suggestion, Trial, explain
+from .trials import Best, Fitted, Recommended, Suggestion, Trial, explain
 
 ON_EXHAUSTED = ("safe", "stop")
 NO_TRIAL = (
@@ -56,8 +55,44 @@ class Optimizer:
             raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
         self.on_exhausted = on_exhausted
         self._trials: list[Trial] = []
-        self._warm: Warm | None = None
+        self._fitted: Fitted | None = None
         self._check_method(len(self._names or ()))
+
+    @classmethod
+    def from_trials(
+        cls, bounds: ArrayLike | Space, history: Iterable[Trial], *, trials: int = 100,
+        failures: int | None = None, constraints: int | Sequence[str] | None = 0,
+        seed: int | np.random.Generator | None = None, method: str | None = None,
+        settings: str | Settings = "default", on_exhausted: str = "safe", fitted: Fitted | None = None,
+    ) -> "Optimizer":  # fmt: skip
+        """An optimiser that has seen trials which are kept elsewhere: in a file, a database, a study.
+
+        Parameters
+        ----------
+        bounds, trials, failures, constraints, seed, method, settings, on_exhausted
+            As for the constructor.
+        history
+            The trials, told, in flight or skipped, in the order of their numbers, which may have gaps. Where
+            x is None it is worked out from u.
+        fitted
+            `Optimizer.fitted` of an earlier moment: the next fit starts there.
+
+        Returns
+        -------
+        Optimizer
+            It goes on as if it had asked for these trials itself.
+
+        Raises
+        ------
+        InputError
+            If the trials fit neither each other nor the space.
+        """
+        opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted)
+        known = list(history)
+        checks.history(known, opt.space.dim, len(opt.constraint_names))
+        opt._fitted = checks.fitted(fitted, opt.space.dim)
+        opt._trials = [t if t.x is not None else opt._with_x(t) for t in known]
+        return opt
 
     # -- what is known -----------------------------------------------------------------------------------
 
@@ -70,6 +105,16 @@ class Optimizer:
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the constraints, in order."""
         return self._names or ()
+
+    @property
+    def fitted(self) -> Fitted | None:
+        """The hyperparameters of the last suggestion, where the next fit starts; None before the first."""
+        return self._fitted
+
+    @property
+    def active_method(self) -> Policy:
+        """The method that searches now: the one called `method`, or what None stands for."""
+        return policy(self.method, limited=self._budgeted)
 
     @property
     def trials_left(self) -> int:
@@ -105,30 +150,43 @@ class Optimizer:
             return None
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
-            found = recommend(history, self.settings, rng, warm=self._warm, snap=self._snap)
+            found = recommend(history, self.settings, rng, warm=self._fitted, snap=self._snap)
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
     def models(self) -> tuple[History, Models]:
         """All that was told, and the processes fitted to it, both in the unit cube of `space`."""
         history = self._history()
         with one_blas_thread():
-            return history, fit_models(history, self.settings, self._warm)
+            return history, fit_models(history, self.settings, self._fitted)
 
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self) -> Suggestion:
         """The next trial to run. It is in flight until told or skipped."""
-        self._check_may_start()
-        suggestion, u = self._suggest(self._next_number)
-        self._trials.append(Trial(suggestion.number, suggestion.x, u, suggestion=suggestion))
+        self.check_may_start()
+        suggestion = self.suggest(self._next_number)
+        if suggestion.fitted is not None:
+            self._fitted = suggestion.fitted
+        self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
         return suggestion
 
-    def _suggest(self, number: int, reserved: int = 0) -> tuple[Suggestion, tuple[float, ...]]:
-        """Suggestion `number`, and where it lies in the unit cube; it is not recorded.
+    def suggest(self, number: int, reserved: int = 0) -> Suggestion:
+        """Suggestion `number`, for a caller that keeps the trials; nothing is recorded, nothing is checked.
 
-        reserved: failures left that must be kept for trials in flight whose setting is not known yet.
+        Parameters
+        ----------
+        number
+            The number that the trial will have. It seeds the randomness of the suggestion.
+        reserved
+            Failures that are kept for trials in flight whose settings are not known here.
+
+        Returns
+        -------
+        Suggestion
+            The same one however often it is asked for.
         """
-        method = self._policy
+        number, reserved = checks.whole(number, "number", 0), checks.whole(reserved, "reserved", 0)
+        method = self.active_method
         state = (
             self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
         )
@@ -136,20 +194,52 @@ class Optimizer:
             proposal = propose(
                 self._history(), state, method.build, self.settings,
                 np.random.default_rng([self.seed, number]),
-                warm=self._warm, controlled=method.controlled, weighted=method.weighted, keeps=method.keeps,
-                snap=self._snap,
+                warm=self._fitted, controlled=method.controlled, weighted=method.weighted,
+                keeps=method.keeps, snap=self._snap,
             )  # fmt: skip
-        if proposal.warm is not None:
-            self._warm = proposal.warm
         suggestion = Suggestion(
             number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
             p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
             failures_left=self.failures_left, trials_left=self.trials_left - 1,
             p_each=dict(zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)),
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
+            u=tuple(proposal.x.tolist()), fitted=proposal.warm,
         )  # fmt: skip
-        suggestion = replace(suggestion, why=explain(suggestion, method.name))
-        return suggestion, tuple(proposal.x.tolist())
+        return replace(suggestion, why=explain(suggestion, method.name))
+
+    def check_may_start(self) -> None:
+        """Raise what `ask` would raise; return where a trial may start.
+
+        Raises
+        ------
+        TrialsExhausted
+            If every trial is told or in flight.
+        BudgetExhausted
+            If no failure is left and `on_exhausted` is "stop".
+        BudgetReserved
+            If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
+        """
+        if self.trials_left <= 0:
+            flying = sum(t.pending for t in self._trials)
+            raise TrialsExhausted(
+                f"all {self.n_trials} trials are used ({flying} in flight); "
+                "build a new Optimizer with more trials to go on"
+            )
+        if self.on_exhausted != "stop":
+            return
+        if self._budget == 0:
+            raise BudgetExhausted(NO_TRIAL)
+        if self._failures >= self._budget:
+            raise BudgetExhausted(
+                f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "
+                "opt.best and opt.recommend() hold the result"
+            )
+        flying = sum(t.pending and t.billed for t in self._trials)
+        if self._failures + flying >= self._budget:
+            raise BudgetReserved(
+                f"{self.failures_left} of {self._budget} failures are left and {flying} trials in flight may "
+                "use them; tell or skip one of those first"
+            )
 
     # -- telling -----------------------------------------------------------------------------------------
 
@@ -186,12 +276,24 @@ class Optimizer:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready state; `from_dict` goes on as if it had never stopped."""
-        return _state.dump(self)
+        state = serialize.State(
+            space=self.space, boxed=self._boxed, trials=self.n_trials, failures=self.n_failures_allowed,
+            constraints=self._names, seed=self.seed, method=self.method, settings=self.settings,
+            on_exhausted=self.on_exhausted, history=self.trials, fitted=self._fitted,
+        )  # fmt: skip
+        return serialize.state_to_json(state)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Optimizer":
         """Inverse of `to_dict`."""
-        return _state.load(cls, data)
+        with serialize.reading(data):
+            state = serialize.state_from_json(data)
+            return cls.from_trials(
+                serialize.box(state.space) if state.boxed else state.space, state.history,
+                trials=state.trials, failures=state.failures, constraints=state.constraints, seed=state.seed,
+                method=state.method, settings=state.settings, on_exhausted=state.on_exhausted,
+                fitted=state.fitted,
+            )  # fmt: skip
 
     # -- inside ------------------------------------------------------------------------------------------
 
@@ -213,10 +315,6 @@ class Optimizer:
         return sum(t.billed and t.failed for t in self._trials)
 
     @property
-    def _policy(self) -> Policy:
-        return policy(self.method, limited=self._budgeted)
-
-    @property
     def _snap(self) -> Snap | None:
         return None if self.space.is_continuous else self.space.snap
 
@@ -224,34 +322,17 @@ class Optimizer:
         values = self.space.decode(u)
         return np.array(list(values.values()), dtype=float) if self._boxed else values
 
+    def _with_x(self, trial: Trial) -> Trial:
+        """A trial with its x, and that of its suggestion, worked out from u."""
+        x = self._decode(np.array(trial.u))
+        made = None if trial.suggestion is None else replace(trial.suggestion, x=x)
+        return replace(trial, x=x, suggestion=made)
+
     def _check_method(self, count: int) -> None:
         chosen = policy(self.method, limited=self._budgeted or count > 0)
         if count > 0 and not chosen.constrained:
             takers = ", ".join(p.name for p in _constrained())
             raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
-
-    def _check_may_start(self) -> None:
-        if self.trials_left <= 0:
-            flying = sum(t.pending for t in self._trials)
-            raise TrialsExhausted(
-                f"all {self.n_trials} trials are used ({flying} in flight); "
-                "build a new Optimizer with more trials to go on"
-            )
-        if self.on_exhausted != "stop":
-            return
-        if self._budget == 0:
-            raise BudgetExhausted(NO_TRIAL)
-        if self._failures >= self._budget:
-            raise BudgetExhausted(
-                f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "
-                "opt.best and opt.recommend() hold the result"
-            )
-        flying = sum(t.pending and t.billed for t in self._trials)
-        if self._failures + flying >= self._budget:
-            raise BudgetReserved(
-                f"{self.failures_left} of {self._budget} failures are left and {flying} trials in flight may "
-                "use them; tell or skip one of those first"
-            )
 
     def _controller(self, reserved: int = 0) -> budget.BudgetState:
         """The controller's state; a trial in flight that may well fail holds one of the failures left."""

@@ -1,143 +1,160 @@
-"""An Optimizer as JSON, and back."""
+"""Trials, hyperparameters and the whole state of a search as JSON, and back.
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+This room knows trials, settings and spaces, and no `Optimizer`: what is read here goes through
+`Optimizer.from_trials`, which checks that the parts fit each other.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
 from . import checks
 from .core.process.gp import Hyper
-from .core.process.models import Warm
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
-from .trials import Mode, Status, Suggestion, Trial
-
-if TYPE_CHECKING:
-    from .optimizer import Optimizer
+from .trials import Fitted, Mode, Status, Suggestion, Trial
 
 FORMAT = 1
 MODES: tuple[Mode, ...] = get_args(Mode)
 STATUSES: tuple[Status, ...] = get_args(Status)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
+NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
 T = TypeVar("T")
 
 
-def dump(opt: "Optimizer") -> dict[str, Any]:
-    """JSON-ready state of `opt`."""
+@dataclass(frozen=True)
+class State:
+    """All that a search remembers: the arguments of `Optimizer.from_trials`."""
+
+    space: Space
+    boxed: bool  # whether the user gave bounds, and x is an array
+    trials: int
+    failures: int | None
+    constraints: tuple[str, ...] | None
+    seed: int
+    method: str | None
+    settings: Settings
+    on_exhausted: str
+    history: tuple[Trial, ...]
+    fitted: Fitted | None
+
+
+def state_to_json(state: State) -> dict[str, Any]:
+    """A state as a dict that `json` can write."""
     return {
         "format": FORMAT,
-        "space": opt.space.to_dict(),
-        "boxed": opt._boxed,
-        "trials": opt.n_trials,
-        "failures": opt.n_failures_allowed,
-        "constraints": None if opt._names is None else list(opt._names),
-        "seed": opt.seed,
-        "method": opt.method,
-        "settings": opt.settings.to_dict(),
-        "on_exhausted": opt.on_exhausted,
-        "history": [_dump_trial(t) for t in opt.trials],
-        "warm": None if opt._warm is None else _plain(asdict(opt._warm)),
+        "space": state.space.to_dict(),
+        "boxed": state.boxed,
+        "trials": state.trials,
+        "failures": state.failures,
+        "constraints": None if state.constraints is None else list(state.constraints),
+        "seed": state.seed,
+        "method": state.method,
+        "settings": state.settings.to_dict(),
+        "on_exhausted": state.on_exhausted,
+        "history": [trial_to_json(t) for t in state.history],
+        "warm": fitted_to_json(state.fitted),
     }
 
 
-def load(cls: "type[Optimizer]", data: Mapping[str, Any]) -> "Optimizer":
-    """The Optimizer that `dump` wrote; `InputError` where it is damaged, however deep inside."""
+def state_from_json(data: Mapping[str, Any]) -> State:
+    """The state that `state_to_json` wrote."""
+    return State(
+        space=Space.from_dict(data["space"]),
+        boxed=_one_of((True, False), data["boxed"], "boxed"),
+        trials=data["trials"],
+        failures=data["failures"],
+        constraints=data["constraints"],
+        seed=data["seed"],
+        method=data["method"],
+        settings=Settings.from_dict(data["settings"]),
+        on_exhausted=data["on_exhausted"],
+        history=tuple(trial_from_json(t) for t in data["history"]),
+        fitted=fitted_from_json(data["warm"]),
+    )
+
+
+@contextmanager
+def reading(data: Any) -> Iterator[None]:
+    """Say of whatever goes wrong inside that the saved state is damaged, and where."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
         raise InputError(f"expected the dict of Optimizer.to_dict() in format {FORMAT}, found {found!r}")
     try:
-        return _load(cls, data)
+        yield
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"the saved Optimizer is damaged ({what}); pass what to_dict gave") from error
 
 
-def _load(cls: "type[Optimizer]", data: Mapping[str, Any]) -> "Optimizer":
-    opt = cls(
-        Space.from_dict(data["space"]), trials=data["trials"], failures=data["failures"],
-        constraints=data["constraints"], seed=data["seed"], method=data["method"],
-        settings=Settings.from_dict(data["settings"]), on_exhausted=data["on_exhausted"],
-    )  # fmt: skip
-    opt._boxed = _one_of((True, False), data["boxed"], "boxed")
-    if opt._boxed and not all(isinstance(p, Float) for p in opt.space.parameters.values()):
-        raise InputError("a box has floats only")
-    opt._trials = [_load_trial(opt, t) for t in data["history"]]
-    numbers = [t.number for t in opt._trials]
-    if any(after <= before for before, after in pairwise(numbers)):
-        raise InputError(f"the numbers of the trials must rise, not {numbers}")
-    opt._warm = _load_warm(opt, data["warm"])
-    return opt
+def box(space: Space) -> list[tuple[float, float]]:
+    """The bounds of a space of plain floats."""
+    parameters = space.parameters.values()
+    bounds = [(p.low, p.high) for p in parameters if isinstance(p, Float)]
+    if len(bounds) < len(parameters) or Space.from_bounds(bounds) != space:
+        raise InputError('"boxed" is true, but the parameters are not the plain floats x0, x1, … of a box')
+    return bounds
 
 
-def _dump_trial(trial: Trial) -> dict[str, Any]:
-    """x is left out: it is u decoded."""
-    record = asdict(
-        replace(trial, x=None, suggestion=replace(trial.suggestion, x=None) if trial.suggestion else None)
-    )
-    return dict(_plain(record))
+def trial_to_json(trial: Trial) -> dict[str, Any]:
+    """A trial as a dict that `json` can write; x is left out, because it is u decoded."""
+    record = asdict(replace(trial, x=None, suggestion=None))
+    if trial.suggestion is not None:
+        suggestion = asdict(replace(trial.suggestion, x=None, fitted=None))
+        record["suggestion"] = {k: v for k, v in suggestion.items() if k not in NOT_SAVED}
+    return dict(plain(record))
 
 
-def _load_trial(opt: "Optimizer", data: Mapping[str, Any]) -> Trial:
-    _fields(data, Trial, "a trial")
+def trial_from_json(data: Mapping[str, Any]) -> Trial:
+    """The trial that `trial_to_json` wrote, without its x: `Optimizer.from_trials` decodes u."""
+    _fields(data, {field.name for field in fields(Trial)}, "a trial")
     number = checks.whole(data["number"], "number", 0)
     u = tuple(checks.number(v, "a coordinate") for v in _list(data["u"], "u"))
-    if not all(0.0 <= v <= 1.0 for v in u):
-        raise InputError(f"the coordinates of trial {number} must lie in [0, 1]")
-    x = opt._decode(np.array(u))
-    constraints = tuple(_maybe(g, "a constraint") for g in _list(data["constraints"], "constraints"))
-    if len(constraints) not in (0, len(opt.constraint_names)):
-        raise InputError(f"trial {number} has {len(constraints)} constraints")
-    crashed = _one_of((True, False), data["crashed"], "crashed")
-    value = _maybe(data["value"], "value")
-    if crashed and value is not None:
-        raise InputError(f"trial {number} failed and has a value")
     return Trial(
         number=number,
-        x=x,
+        x=None,
         u=u,
         status=_one_of(STATUSES, data["status"], "status"),
-        value=value,
-        constraints=constraints,
-        crashed=crashed,
+        value=_maybe(data["value"], "value"),
+        constraints=tuple(_maybe(g, "a constraint") for g in _list(data["constraints"], "constraints")),
+        crashed=_one_of((True, False), data["crashed"], "crashed"),
         reason=_text(data["reason"], "reason"),
         billed=_one_of((True, False), data["billed"], "billed"),
         suggestion=None
         if data["suggestion"] is None
-        else _load_suggestion(opt, number, x, data["suggestion"]),
+        else replace(suggestion_from_json(data["suggestion"]), u=u),
     )
 
 
-def _load_suggestion(opt: "Optimizer", number: int, x: Any, data: Mapping[str, Any]) -> Suggestion:
-    _fields(data, Suggestion, "a suggestion")
-    if data["number"] != number:
-        raise InputError(f"the suggestion of trial {number} is called {data['number']}")
+def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
+    """The suggestion of a trial that `trial_to_json` wrote, without its x."""
+    _fields(data, {field.name for field in fields(Suggestion)} - NOT_SAVED, "a suggestion")
 
-    def known(key: str) -> float:
-        value = _maybe(data[key], key)
-        return np.nan if value is None else value
-
-    def known_all(key: str) -> tuple[float, ...]:
-        values = [_maybe(v, key) for v in _list(data[key], key)]
-        if len(values) > len(opt.constraint_names):
-            raise InputError(f"the suggestion of trial {number} has {len(values)} {key}")
-        return tuple(np.nan if v is None else v for v in values)
+    def known(value: Any, key: str) -> float:
+        number = _maybe(value, key)
+        return np.nan if number is None else number
 
     return Suggestion(
-        number=number,
-        x=x,
+        number=checks.whole(data["number"], "number", 0),
+        x=None,
         mode=mode_of(data["mode"]),
-        rho=known("rho"),
-        p_safe=known("p_safe"),
-        mean=known("mean"),
-        std=known("std"),
+        rho=known(data["rho"], "rho"),
+        p_safe=known(data["p_safe"], "p_safe"),
+        mean=known(data["mean"], "mean"),
+        std=known(data["std"], "std"),
         failures_left=checks.whole(data["failures_left"], "failures_left", 0),
         trials_left=checks.whole(data["trials_left"], "trials_left", 0),
         p_each={_text(k, "p_each"): checks.number(p, "p_each") for k, p in data["p_each"].items()},
-        constraint_means=known_all("constraint_means"),
-        constraint_stds=known_all("constraint_stds"),
+        constraint_means=tuple(
+            known(v, "constraint_means") for v in _list(data["constraint_means"], "constraint_means")
+        ),
+        constraint_stds=tuple(
+            known(v, "constraint_stds") for v in _list(data["constraint_stds"], "constraint_stds")
+        ),
         why=_text(data["why"], "why"),
     )
 
@@ -147,17 +164,31 @@ def mode_of(word: Any) -> Mode:
     return _one_of(MODES, OLD_MODES.get(word, word) if isinstance(word, str) else word, "mode")
 
 
-def _load_warm(opt: "Optimizer", data: Any) -> Warm | None:
-    """Where the next fit starts; `fit` leaves aside what is not of its size."""
+def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
+    """Hyperparameters as a dict that `json` can write."""
+    return None if fitted is None else dict(plain(asdict(fitted)))
+
+
+def fitted_from_json(data: Any) -> Fitted | None:
+    """The hyperparameters that `fitted_to_json` wrote."""
     if data is None:
         return None
-    return Warm(_hyper(opt, data["objective"]), tuple(_hyper(opt, h) for h in data["constraints"]))
+    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]))
 
 
-def _hyper(opt: "Optimizer", data: Mapping[str, Any]) -> Hyper:
+def plain(value: Any) -> Any:
+    """Lists for tuples and None for what is not finite, all the way down."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def _hyper(data: Mapping[str, Any]) -> Hyper:
     lengthscales = tuple(_above_zero(v, "lengthscale") for v in _list(data["lengthscales"], "lengthscales"))
-    if len(lengthscales) != opt.space.dim:
-        raise InputError(f"{opt.space.dim} lengthscales are expected, not {len(lengthscales)}")
     share = checks.number(data["additive"], "additive")
     if not 0.0 <= share <= 1.0:
         raise InputError(f"additive must lie in [0, 1], not {share}")
@@ -165,8 +196,7 @@ def _hyper(opt: "Optimizer", data: Mapping[str, Any]) -> Hyper:
     return Hyper(lengthscales, variance, noise, share, checks.whole(data.get("learned", 0), "learned", 0))
 
 
-def _fields(data: Any, of: type, name: str) -> None:
-    expected = {field.name for field in fields(of)}
+def _fields(data: Any, expected: set[str], name: str) -> None:
     if not isinstance(data, Mapping) or set(data) != expected:
         raise InputError(f"{name} needs exactly {', '.join(sorted(expected))}")
 
@@ -199,14 +229,3 @@ def _above_zero(value: Any, name: str) -> float:
     if not number > 0.0:
         raise InputError(f"{name} must be above 0, not {number}")
     return number
-
-
-def _plain(value: Any) -> Any:
-    """Lists for tuples and None for NaN, all the way down."""
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

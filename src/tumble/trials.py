@@ -1,14 +1,16 @@
 """What the front doors hand out: suggestions, trials, results. Frozen, in the user's units."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .core.history import violated
+from .core.process.models import Warm
 
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
 Status = Literal["pending", "told", "skipped"]
+Fitted: TypeAlias = Warm  # the hyperparameters of a fit; the next one may start there
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Suggestion:
     constraint_means: tuple[float, ...] = ()
     constraint_stds: tuple[float, ...] = ()
     why: str = ""
+    u: tuple[float, ...] = ()  # where it lies in the unit cube
+    fitted: Fitted | None = field(default=None, repr=False, compare=False)  # the processes behind it
 
     def __str__(self) -> str:
         return self.why

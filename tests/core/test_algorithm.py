@@ -371,8 +371,8 @@ def test_a_crowd_of_old_data_is_learned_from_at_the_next_ask():
     for x in np.linspace(0.0, 1.0, 62):  # 63 observations are no round number
         opt.tell([x], float(np.sin(9.0 * x)), billed=False)
     opt.ask()
-    assert opt._warm is not None
-    assert opt._warm.objective.learned == 63
+    assert opt.fitted is not None
+    assert opt.fitted.objective.learned == 63
 
 
 def test_a_discrete_space_is_searched_to_its_last_setting():

@@ -525,6 +525,6 @@ def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> N
     study = optuna.create_study(sampler=sampler())
     study.optimize(lambda t: math.sin(7.0 * t.suggest_float("x", 0, 1)) + t.suggest_float("y", 0, 1), 6)
     mirror = study.sampler.optimizer(study)  # type: ignore[union-attr]
-    hyper = mirror._warm.objective
+    hyper = mirror.fitted.objective
     assert 0.0 < hyper.additive < 1.0
     assert hyper.learned == 5

@@ -17,9 +17,9 @@ How Ax's statuses are counted:
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from ax.core.base_trial import BaseTrial
 from ax.core.data import Data
 from ax.core.experiment import Experiment
@@ -31,7 +31,7 @@ from ax.generation_strategy.external_generation_node import ExternalGenerationNo
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
-from ... import serialize as _state
+from ... import serialize
 from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
@@ -116,10 +116,10 @@ class TumbleNode(ExternalGenerationNode):
         assert self._opt is not None
         before = len(self._opt.trials)
         run = super()._gen(*args, **kwargs)
-        state = self._opt.to_dict()
+        fitted = serialize.fitted_to_json(self._opt.fitted)
         run._candidate_metadata_by_arm_signature = {
-            arm.signature: {KEY: {"trial": record, "warm": state["warm"]}}
-            for arm, record in zip(run.arms, state["history"][before:], strict=True)
+            arm.signature: {KEY: {"trial": serialize.trial_to_json(asked), "warm": fitted}}
+            for arm, asked in zip(run.arms, self._opt.trials[before:], strict=True)
         }
         return run
 
@@ -127,23 +127,29 @@ class TumbleNode(ExternalGenerationNode):
         """The Optimizer that has seen what the experiment has seen."""
         space = AxSpace.of(experiment.search_space)
         goals = Objectives.of(experiment)
-        opt = Optimizer(space.space, constraints=goals.names, **self.options)
-        blank = opt.to_dict()
+        history, fitted = [], None
         trials = [experiment.trials[index] for index in sorted(experiment.trials)]
         for number, trial in enumerate(trials):
-            told = _metadata(trial)
-            if told is not None:
-                record, blank["warm"] = dict(told["trial"]), told["warm"]
-            else:
+            carried = _metadata(trial)
+            if carried is None:
                 u = space.space.encode(space.values(_parameters(trial)))
-                record = _state._dump_trial(Trial(number, None, tuple(u.tolist())))
-            billed = trial.index not in self.unbilled
-            blank["history"].append({**record, "number": number, "billed": billed})
-        opt = Optimizer.from_dict(blank)
+                asked = Trial(number, None, tuple(u.tolist()))
+            else:
+                asked = _renumbered(serialize.trial_from_json(carried["trial"]), number)
+                fitted = serialize.fitted_from_json(carried["warm"])
+            history.append(replace(asked, billed=trial.index not in self.unbilled))
+        opt = Optimizer.from_trials(
+            space.space, history, constraints=goals.names, fitted=fitted, **self.options
+        )
         measured = goals.measured(data)
         for number, trial in enumerate(trials):
             _tell(opt, number, trial, goals.outcome(measured.get(trial.index, {})))
         return opt
+
+
+def _renumbered(trial: Trial, number: int) -> Trial:
+    made = None if trial.suggestion is None else replace(trial.suggestion, number=number)
+    return replace(trial, number=number, suggestion=made)
 
 
 def _tell(opt: Optimizer, number: int, trial: BaseTrial, outcome: Measured) -> None:
@@ -206,12 +212,8 @@ def suggestion(trial: BaseTrial) -> Suggestion | None:
     carried = _metadata(trial)
     if carried is None:
         return None
-    fields = dict(carried["trial"]["suggestion"])
-    for key in ("mean", "std"):
-        fields[key] = np.nan if fields[key] is None else fields[key]
-    for key in ("constraint_means", "constraint_stds"):
-        fields[key] = tuple(np.nan if v is None else v for v in fields[key])
-    return Suggestion(**{**fields, "x": dict(trial.arms[0].parameters)})
+    made = serialize.suggestion_from_json(carried["trial"]["suggestion"])
+    return replace(made, x=dict(trial.arms[0].parameters))
 
 
 def _encode(node: TumbleNode) -> dict[str, Any]:

@@ -213,14 +213,14 @@ class TumbleSampler(BaseSampler):
             t.state == TrialState.RUNNING and t.number < trial.number and not _has(t, search_space)
             for t in others
         )
-        suggestion, _ = mirror._suggest(trial.number, reserved=undecided)
+        suggestion = mirror.suggest(trial.number, reserved=undecided)
         suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
         )
         if suggestion.mode == "start" and not mirror.constraint_names:  # there may be some all the same
             suggestion = replace(suggestion, p_safe=np.nan)
-        suggestion = replace(suggestion, why=explain(suggestion, mirror._policy.name))
-        return suggestion, _note(suggestion, mirror._warm, mirror.constraint_names)
+        suggestion = replace(suggestion, why=explain(suggestion, mirror.active_method.name))
+        return suggestion, _note(suggestion, suggestion.fitted or mirror.fitted, mirror.constraint_names)
 
     def _mirror(
         self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
@@ -231,8 +231,18 @@ class TumbleSampler(BaseSampler):
         readings = [reading_of(trial) for trial in trials]
         names = _union(self.constraint_names(), readings)
         crashed = any(reading.crashed for reading in readings)
-        mirror = Optimizer(
+        known = self._placed.setdefault((study._study_id, space, tuple(names)), {})
+        placed: list[Trial] = []
+        for trial, reading in zip(trials, readings, strict=True):
+            if trial.number in known:
+                placed.append(known[trial.number])
+            elif reading.phase != "void" and _has(trial, search_space):
+                placed.append(_translate(trial, reading, space, names))
+                if reading.phase == "told":
+                    known[trial.number] = placed[-1]
+        return Optimizer.from_trials(
             space,
+            placed,
             trials=self.trials,
             failures=self.trials if self.failures is None and crashed else self.failures,
             constraints=names,
@@ -240,18 +250,8 @@ class TumbleSampler(BaseSampler):
             method=self.method,
             settings=self.settings,
             on_exhausted=self.on_exhausted,
+            fitted=_last_warm(trials, names, space.dim),
         )
-        known = self._placed.setdefault((study._study_id, space, tuple(names)), {})
-        for trial, reading in zip(trials, readings, strict=True):
-            if trial.number in known:
-                mirror._trials.append(known[trial.number])
-            elif reading.phase != "void" and _has(trial, search_space):
-                placed = _translate(trial, reading, space, names)
-                mirror._trials.append(placed)
-                if reading.phase == "told":
-                    known[trial.number] = placed
-        mirror._warm = _last_warm(trials, names, space.dim)
-        return mirror
 
     def _common_space(self, study: Study) -> dict[str, BaseDistribution]:
         """The parameters of all trials with a value; of all failed ones while there is none with a value."""

@@ -239,7 +239,7 @@ def _quality_row(cell: Cell) -> list[str]:
     return [
         f"{cell.family}, {methods.LABELS[cell.method]}, {cell.block}",
         str(len(regret)),
-        f"{_number(regret.mean())} ± {_number(regret.std(ddof=1)) if len(regret) > 1 else '-'}",
+        statistics.mean_and_std(regret, _number),
         _number(np.median(regret)),
         str(int(np.sum(regret > 0.03))),
         f"{cell.values('omega').mean():.1f}",

@@ -21,7 +21,7 @@ machine.one_thread_each()
 
 import numpy as np  # noqa: E402
 
-from experiments.peers import SETTINGS  # noqa: E402
+from experiments.peers.settings import SETTINGS  # noqa: E402
 from experiments.runs import methods, pool, statistics  # noqa: E402
 from experiments.runs.records import Line, Spec  # noqa: E402
 from experiments.runs.statistics import Cell  # noqa: E402
@@ -59,7 +59,7 @@ def specs_of(families: Sequence[str], chosen: Sequence[str], seeds: range) -> li
                         seed=seed,
                         trials=problem.trials,
                         failures=problem.failures,
-                        on_exhausted=rule or ("safe" if method == "xsf" else "stop"),
+                        on_exhausted=rule or methods.when_spent(method),
                         block=rule or "default",
                         settings=methods.settings_of(method, "default", name),
                     )
@@ -104,11 +104,10 @@ def _row(name: str, cell: Cell) -> list[str]:
     gone = [statistics.exhausted_at(line) for line in cell.lines]
     spent = [g for g in gone if g is not None]
     seconds = cell.values("seconds_total").sum() / max(1.0, cell.values("n_trials").sum())
-    spread = f"{regret.std(ddof=1):.3g}" if len(regret) > 1 else "-"
     return [
         _label(name),
         str(len(regret)),
-        f"{regret.mean():.4g} ± {spread}",
+        statistics.mean_and_std(regret, "{:.4g}".format),
         f"{np.median(regret):.4g}",
         f"{cell.values('omega').mean():.0f}",
         f"{np.mean(spent):.0f} ({len(spent)}/{len(gone)})" if spent else "never",

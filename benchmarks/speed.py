@@ -1,6 +1,6 @@
 """Seconds a suggestion, beside BoTorch and Optuna, in one run on one core.
 
-    python -m benchmarks.speed [headline] [growth] [policies] [import] [--asks N]
+    python -m benchmarks.speed [headline] [growth] [methods] [import] [--asks N]
 
 An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
 trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"), three of each. Seconds are those
@@ -30,12 +30,11 @@ machine.one_thread_each()  # before numpy is loaded
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from experiments import peers  # noqa: E402
-from experiments.runs.methods import LABELS, TumbleSearcher  # noqa: E402
+from experiments.runs.methods import LABELS, TumbleSearcher, make_peer  # noqa: E402
 from experiments.runs.records import Spec  # noqa: E402
 from experiments.runs.searcher import Searcher  # noqa: E402
 from tumble import Settings, problems  # noqa: E402
-from tumble.methods import POLICIES  # noqa: E402
+from tumble.methods import POLICIES as METHODS  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402
@@ -70,9 +69,9 @@ def trajectory(family: str, seed: int = 0, n: int = 100) -> Array:
     for x in problem.initial:
         searcher.inform(x, problem.evaluate(x))
     while len(points) < n:
-        proposal = searcher.ask()
-        searcher.tell(proposal, problem.evaluate(proposal.x))
-        points.append(proposal.x)
+        trial = searcher.ask()
+        searcher.tell(trial, problem.evaluate(trial.x))
+        points.append(trial.x)
     return np.array(points)
 
 
@@ -90,9 +89,9 @@ def time_asks(
     for _ in range(asks + 1):
         for name, searcher in searchers.items():
             begun = time.process_time()
-            proposal = searcher.ask()
+            trial = searcher.ask()
             seconds[name].append(time.process_time() - begun)
-            searcher.tell(proposal, problem.evaluate(proposal.x))
+            searcher.tell(trial, problem.evaluate(trial.x))
     return {name: np.array(values[1:]) for name, values in seconds.items()}
 
 
@@ -135,8 +134,8 @@ def _beside_peers(family: str, kind: str, asks: int, seed: int) -> dict[str, Arr
     problem = problems.get(family)
     makers: dict[str, Callable[[], Searcher]] = {
         "tumble": partial(tumble_searcher, problem, default_method(problem), Settings(), seed=seed),
-        "botorch": partial(peers.make_botorch, problem, seed),
-        "optuna": partial(peers.make_optuna, problem, seed),
+        "botorch": partial(make_peer, "botorch", problem, seed),
+        "optuna": partial(make_peer, "optuna", problem, seed),
     }
     searchers = {name: made for name, maker in makers.items() if (made := _available(maker)) is not None}
     return time_asks(problem, searchers, history_of(kind, family, 100 - asks // 2, seed), asks)
@@ -192,11 +191,11 @@ def _growth_row(point: dict[str, int], asks: int) -> list[str]:
     return cells
 
 
-def policies(asks: int) -> list[str]:
-    """Seconds a suggestion of every policy at N = 50 and 100, D = 6."""
+def methods(asks: int) -> list[str]:
+    """Seconds a suggestion of every method at N = 50 and 100, D = 6."""
     rows, slowest = [], 0.0
-    for name, policy in POLICIES.items():
-        problem = problems.get(FAMILIES[1 if policy.constrained else 0])
+    for name, method in METHODS.items():
+        problem = problems.get(FAMILIES[1 if method.constrained else 0])
         cells = []
         for n in (50, 100):
             searcher = tumble_searcher(problem, name, Settings())
@@ -204,9 +203,9 @@ def policies(asks: int) -> list[str]:
             seconds = float(np.mean(time_asks(problem, {name: searcher}, points, asks)[name]))
             cells.append(f"{seconds:.4f}")
             slowest = seconds if name == "pesc" else slowest
-        rows.append([f"{LABELS.get(name, name)} (G = {int(policy.constrained)})", *cells])
-    answer = [table(("policy", "N = 50, s/ask", "N = 100, s/ask"), rows)]
-    if "pesc" in POLICIES:
+        rows.append([f"{LABELS.get(name, name)} (G = {int(method.constrained)})", *cells])
+    answer = [table(("method", "N = 50, s/ask", "N = 100, s/ask"), rows)]
+    if "pesc" in METHODS:
         answer.append(verdict(f"PESC at N = 100 takes {slowest:.2f} s <= 1 s", slowest <= 1.0))
     return answer
 
@@ -260,7 +259,7 @@ def _fresh(code: str, bytecode: str) -> bytes:
     ).stdout
 
 
-PARTS = {"headline": headline, "growth": growth, "policies": policies, "import": imports}
+PARTS = {"headline": headline, "growth": growth, "methods": methods, "import": imports}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .reporting.report import write
+    from .report import write
 
     seeds = None
     if options.seeds is not None or options.seed_base:

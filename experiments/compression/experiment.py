@@ -23,14 +23,12 @@ from ..runs import machine
 
 machine.one_thread_each()
 
-from experiments.compression import problem as nn  # noqa: E402
-
-from ..runs import loop, methods, pool  # noqa: E402
+from ..runs import loop, plans, pool  # noqa: E402
 from ..runs.plans import Options  # noqa: E402
 from ..runs.records import Spec  # noqa: E402
-from ..runs.settings import BUDGETS  # noqa: E402
 from ..runs.store import Store  # noqa: E402
 from . import lockstep  # noqa: E402
+from . import problem as nn  # noqa: E402
 from .section import section as section  # noqa: E402
 
 METHODS = ("eic", "pesc", "xsf")
@@ -43,22 +41,8 @@ def plan(options: Options) -> list[Spec]:
     """Five repetitions of each method; the paper's settings only where they alone are asked for."""
     block = "default" if "default" in options.blocks else options.blocks[0]
     family = "compression" if _gpu() else "compression-reduced"
-    trials, failures = BUDGETS["compression"].value
-    return [
-        Spec(
-            problem=f"{family}:{seed}",
-            method=method,
-            seed=seed,
-            trials=options.trials or trials,
-            failures=min(failures, options.trials or trials),
-            on_exhausted="safe" if method == "xsf" else "stop",
-            block=block,
-            settings=methods.settings_of(method, block, "compression"),
-            task="experiments.compression.experiment:carry_out",
-        )
-        for seed in options.seed_range(REPETITIONS)
-        for method in options.chosen(METHODS)
-    ]
+    specs = plans.grid((family,), METHODS, replace(options, blocks=(block,)), {}, REPETITIONS)
+    return [replace(spec, task="experiments.compression.experiment:carry_out") for spec in specs]
 
 
 def carry_out(spec: Spec) -> dict[str, Any]:
@@ -71,8 +55,7 @@ def carry_out(spec: Spec) -> dict[str, Any]:
         return done
 
     problem = nn.problem_of(trainer, PROTOCOLS[spec.family], int(spec.problem.partition(":")[2]))
-    searcher = methods.make(spec, problem)
-    content = loop.run(problem, searcher, spec.trials, spec.failures, stop=spec.on_exhausted == "stop")
+    content = loop.run_spec(spec, problem)
     found = {"trainings": [_plain(t) for t in trained], "best": _best(trained)}
     return {**content, **found, "gpu": os.environ.get(GPU)}
 
@@ -152,4 +135,3 @@ def main(arguments: list[str] | None = None) -> int:
     for error in summary.errors:
         print(f"\nfailed: {error}", file=sys.stderr)
     return 0 if summary.done + summary.already == len(specs) else 1
-

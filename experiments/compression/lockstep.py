@@ -17,11 +17,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TextIO
 
-from experiments.compression.problem import Setting, Training
-
 from ..runs import machine, pool
 from ..runs.records import Line, Spec
 from ..runs.store import Store
+from .problem import Setting, Training
 
 Trainings = Callable[[Sequence[Setting]], list[Training]]
 

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tumble.errors import Failure, InputError
-from tumble.problems._problem import Array, Problem
+from tumble.problems import Problem
 
 from .mnist import Digits, download, load
 
@@ -43,6 +44,8 @@ __all__ = [
     "problem_of",
     "train",
 ]
+
+Array = NDArray[np.float64]
 
 LIMIT_KB = 15.0
 TRIALS, FAILURES = 20, 5
@@ -246,7 +249,7 @@ def compression(
 ) -> Problem:
     """The problem of §5.3 on these images: T = 20, B = 5, size below 15 kB.
 
-    Each trial trains one network; many repetitions are faster in lockstep (``experiments/compression.py``).
+    Each trial trains one network; `experiments.compression.lockstep` trains those of many runs at once.
     ``seed`` fixes the randomness of every training.
     """
     trainer = Trainer(data, protocol, device)

@@ -17,7 +17,7 @@ from tumble.problems import Problem
 from tumble.problems.cartpole import cartpole, initial_state, lqr_gains, rollout
 
 from ..reporting.page import Assets, Part, Section, Table, Text
-from ..runs import loop, methods
+from ..runs import loop, plans
 from ..runs.methods import LABELS
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
@@ -33,31 +33,14 @@ TIMID, BOLD = 10.0, 1e-3  # input weights of the regulators: the safe start, the
 
 def plan(options: Options) -> list[Spec]:
     """Ten repetitions of every method under each block of settings."""
-    trials, failures = BUDGETS["cartpole"].value
-    return [
-        Spec(
-            problem=f"cartpole:{seed}",
-            method=method,
-            seed=seed,
-            trials=options.trials or trials,
-            failures=min(failures, options.trials or trials),
-            on_exhausted="safe" if method == "xsf" else "stop",
-            block=block,
-            settings=methods.settings_of(method, block, "cartpole"),
-            task="experiments.paper.cartpole:carry_out",
-        )
-        for seed in options.seed_range(REPETITIONS)
-        for method in options.chosen(METHODS)
-        for block in options.blocks
-    ]
+    specs = plans.grid(("cartpole",), METHODS, options, {}, REPETITIONS)
+    return [replace(spec, task="experiments.paper.cartpole:carry_out") for spec in specs]
 
 
 def carry_out(spec: Spec) -> dict[str, Any]:
     """One run, with the cost J of its best controller and of the regulator from the same initial state."""
     repetition = int(spec.problem.partition(":")[2])
-    problem = _problem(spec, repetition)
-    searcher = methods.make(spec, problem)
-    content = loop.run(problem, searcher, spec.trials, spec.failures, stop=spec.on_exhausted == "stop")
+    content = loop.run_spec(spec, _problem(spec, repetition))
     costs = [
         10.0**y
         for y, failed in zip(content["y"], content["failed"], strict=True)

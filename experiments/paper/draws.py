@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..reporting.page import Assets, Section
 from ..runs.plans import Options
@@ -55,7 +56,7 @@ def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     return None
 
 
-def smallest(lines: Sequence[Line], family: str) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def smallest(lines: Sequence[Line], family: str) -> NDArray[np.float64] | None:
     """Regret of the draws' own minima, (draws,), from the newest line; None where there is no line."""
     mine = [line for line in lines if line["task"] == TASK]
     if not mine:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..reporting import figures
 from ..runs.methods import LABELS
 from ..runs.records import Line
-from ..runs.statistics import Cell, cells, paired
+from ..runs.statistics import Cell, cells, mean_and_std, paired, sample_std
 from ..runs.store import Store
 from .tables import number
 
@@ -122,7 +122,7 @@ def page_rows(group: Sequence[Cell]) -> list[list[str]]:
     result = []
     for cell in group:
         final, failures = cell.values("final"), cell.values("n_failures")
-        text = f"{number(final.mean())} ± {number(final.std())}"
+        text = mean_and_std(final, number)
         p = "-"
         if ours is not None and ours is not cell:
             test = paired(ours, cell, "final")
@@ -149,7 +149,7 @@ def panel(axes: Any, family: str, group: Sequence[Cell]) -> None:
     for shift, cell in enumerate(group):
         logs = np.log10([filled(line) for line in cell.lines])
         trials = np.arange(1, logs.shape[1] + 1)
-        mean, std = logs.mean(axis=0), logs.std(axis=0)
+        mean, std = logs.mean(axis=0), sample_std(logs)
         style = {**figures.COMMON, **figures.STYLES[cell.method]}
         every = max(1, len(trials) // 7)
         axes.plot(trials, 10.0**mean, label=LABELS[cell.method], markevery=(shift, every), **style)

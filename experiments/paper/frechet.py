@@ -11,6 +11,7 @@ from ..reporting import figures
 from ..reporting.page import Assets, Section, Table
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
+from ..runs.statistics import mean_and_std
 from . import printed as paper
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     line = max(mine, key=lambda line: line["started"])
     gumbel, frechet = np.array(line["gumbel_above"]), np.array(line["frechet_above"])
     rows = [
-        ["Gumbel", f"{gumbel.mean():.2f} ± {gumbel.std():.2f}", "{:.2f} ± {:.2f}".format(*paper.GUMBEL_ABOVE),
+        ["Gumbel", mean_and_std(gumbel, "{:.2f}".format), "{:.2f} ± {:.2f}".format(*paper.GUMBEL_ABOVE),
          str(line["gumbel_fallbacks"])],
-        ["Fréchet", f"{frechet.mean():.2f} ± {frechet.std():.2f}", f"{paper.FRECHET_ABOVE:.2f}",
+        ["Fréchet", mean_and_std(frechet, "{:.2f}".format), f"{paper.FRECHET_ABOVE:.2f}",
          str(line["frechet_fallbacks"])],
     ]  # fmt: skip
     header = (

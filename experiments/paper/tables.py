@@ -13,7 +13,7 @@ from ..runs import methods, plans
 from ..runs.methods import LABELS
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
-from ..runs.statistics import Cell, cells, paired
+from ..runs.statistics import Cell, cells, mean_and_std, paired
 from . import printed as paper
 
 CONSTRAINED = ("eic", "pesc", "xsf")
@@ -69,7 +69,7 @@ def _row(found: Cells, family: str, method: str, block: str, ours: str) -> list[
     if cell is None:
         return [LABELS[method], "0", "not run", theirs, *["-"] * (len(_header(ours)) - 4)]
     regret = cell.values("regret")
-    text = f"{number(regret.mean())} ± {number(regret.std())}"
+    text = mean_and_std(regret, number)
     best = f"**{text}**" if _best(found, family, block) is cell else text
     row = [LABELS[method], str(len(regret)), best, theirs, number(float(np.median(regret)))]
     row.append(_p_value(found, family, method, block, ours))
@@ -86,7 +86,7 @@ def _budget_texts(cell: Cell, printed: paper.Printed | None) -> list[str]:
     spent = sum(line["n_failures"] >= line["failures"] for line in cell.lines)
     theirs = "-" if printed is None or printed.omega is None else "{:.0f} ± {:.0f}".format(*printed.omega)
     return [
-        f"{omega.mean():.0f} ± {omega.std():.0f}",
+        mean_and_std(omega, "{:.0f}".format),
         theirs,
         f"{failures.mean():.1f} ({failures.max():.0f})",
         f"{spent} of {len(cell.lines)}",

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from experiments.runs.searcher import Proposal
+from experiments.runs.searcher import NextTrial
 from tumble.problems import Evaluation, Problem
 
-from . import SETTINGS
+from .settings import SETTINGS
 
 Array = NDArray[np.float64]
 
@@ -45,17 +45,17 @@ class _OnUnitCube:
         self._y: list[float] = []
         self._g: list[Array] = []
 
-    def ask(self) -> Proposal:
+    def ask(self) -> NextTrial:
         """The next trial; torch is seeded by seed and number of observations."""
         with _quiet(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(1_000_003 * self._seed + len(self._x))
             unit = self._suggest().detach().numpy().reshape(-1)
-        return Proposal(self._low + self._width * np.clip(unit, 0.0, 1.0))
+        return NextTrial(self._low + self._width * np.clip(unit, 0.0, 1.0))
 
-    def tell(self, proposal: Proposal, outcome: Evaluation | None) -> None:
+    def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """A crash measures nothing and is left out, as BoTorch has no place for it."""
         if outcome is not None:
-            self.inform(proposal.x, outcome)
+            self.inform(trial.x, outcome)
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """Add an observation."""

@@ -8,10 +8,10 @@ import numpy as np
 import optuna
 from numpy.typing import NDArray
 
-from experiments.runs.searcher import Proposal
+from experiments.runs.searcher import NextTrial
 from tumble.problems import Evaluation, Problem
 
-from . import SETTINGS
+from .settings import SETTINGS
 
 Array = NDArray[np.float64]
 
@@ -36,22 +36,21 @@ class GaussianProcess:
             for name, (low, high) in zip(self._names, problem.bounds.tolist(), strict=True)
         }
 
-    def ask(self) -> Proposal:
+    def ask(self) -> NextTrial:
         """The next trial; sampling happens here, for the whole space at once."""
         with warnings.catch_warnings():  # its roulette divides 0 by 0 where the acquisition is flat
             warnings.simplefilter("ignore", RuntimeWarning)
-            trial = self._study.ask(self._space)
-        return Proposal(np.array([trial.params[name] for name in self._names]), handle=trial)
+            self._asked = self._study.ask(self._space)
+        return NextTrial(np.array([self._asked.params[name] for name in self._names]))
 
-    def tell(self, proposal: Proposal, outcome: Evaluation | None) -> None:
+    def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """A crash is a FAIL trial, which the sampler ignores."""
-        trial = proposal.handle
         if outcome is None:
-            self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            self._study.tell(self._asked, state=optuna.trial.TrialState.FAIL)
             return
         for name, value in zip(self._constraint_names, outcome.constraints.tolist(), strict=True):
-            trial.set_constraint(name, value)
-        self._study.tell(trial, outcome.value)
+            self._asked.set_constraint(name, value)
+        self._study.tell(self._asked, outcome.value)
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """An observation of before: enqueued, asked and told at once."""

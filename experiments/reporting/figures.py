@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..runs.methods import LABELS
 from ..runs.records import Line
-from ..runs.statistics import Cell
+from ..runs.statistics import Cell, sample_std
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def draw(axes: Axes, method: str, curves: Array, *, band: bool, low: float = -np
     """The mean over runs; its standard deviation as a band, or as bars at a few places."""
     style = {**COMMON, **STYLES[method]}
     known = np.ma.masked_invalid(curves)
-    mean, std = (np.ma.filled(values, np.nan) for values in (known.mean(axis=0), known.std(axis=0)))
+    mean, std = np.ma.filled(known.mean(axis=0), np.nan), sample_std(curves)
     steps = np.arange(1, curves.shape[1] + 1)
     every = max(1, len(steps) // 8)
     offset = list(STYLES).index(method) % every

@@ -13,14 +13,18 @@ from tumble.problems import Evaluation, Problem, get
 
 from . import methods
 from .records import Spec
-from .searcher import Proposal, Searcher
+from .searcher import NextTrial, Searcher
 
 Array = NDArray[np.float64]
 
 
 def carry_out(spec: Spec) -> dict[str, Any]:
     """Run a spec of the ordinary kind and return the content of its line."""
-    problem = get(spec.problem)
+    return run_spec(spec, get(spec.problem))
+
+
+def run_spec(spec: Spec, problem: Problem) -> dict[str, Any]:
+    """Run the method of a spec on a problem, under the budgets of the spec."""
     searcher = methods.make(spec, problem)
     return run(problem, searcher, spec.trials, spec.failures, stop=spec.on_exhausted == "stop")
 
@@ -47,17 +51,17 @@ def run(
             break
         begun = time.perf_counter()
         try:
-            proposal = searcher.ask()
+            trial = searcher.ask()
         except BudgetExhausted:
             stopped = "budget"
             break
         seconds = time.perf_counter() - begun
-        outcome_or_crash = _evaluate(problem, proposal.x)
-        searcher.tell(proposal, outcome_or_crash)
+        outcome_or_crash = _evaluate(problem, trial.x)
+        searcher.tell(trial, outcome_or_crash)
         failed = outcome_or_crash is None or not outcome_or_crash.safe
         spent += failed
         safe_seen |= not failed
-        steps.append(_step(problem, proposal, outcome_or_crash, seconds))
+        steps.append(_step(problem, trial, outcome_or_crash, seconds))
     return _trajectory(problem, steps, trials, failures, stopped)
 
 
@@ -68,17 +72,18 @@ def _evaluate(problem: Problem, x: Array) -> Evaluation | None:
         return None
 
 
-def _step(problem: Problem, proposal: Proposal, outcome: Evaluation | None, seconds: float) -> dict[str, Any]:
-    truth = outcome if problem.truth is None or outcome is None else problem.truth.evaluate(proposal.x)
+def _step(problem: Problem, trial: NextTrial, outcome: Evaluation | None, seconds: float) -> dict[str, Any]:
+    why = trial.suggestion
+    truth = outcome if problem.truth is None or outcome is None else problem.truth.evaluate(trial.x)
     return {
-        "x": [_short(v) for v in proposal.x],
+        "x": [_short(v) for v in trial.x],
         "y": None if outcome is None else _short(outcome.value, 12),
         "true": None if truth is None else truth.value,
         "g": None if outcome is None else [_short(v, 10) for v in outcome.constraints],
         "failed": outcome is None or not outcome.safe,
-        "mode": proposal.mode,
-        "rho": None if proposal.rho is None else _short(proposal.rho),
-        "p_safe": None if proposal.p_safe is None else _short(proposal.p_safe),
+        "mode": None if why is None else why.mode,
+        "rho": None if why is None else _short(why.rho),
+        "p_safe": None if why is None else _short(why.p_safe),
         "seconds": _short(seconds, 4),
     }
 
@@ -112,6 +117,6 @@ def _trajectory(
 _COLUMNS = ("x", "y", "g", "failed", "mode", "rho", "p_safe", "seconds")
 
 
-def _short(value: float, digits: int = 8) -> float | None:
+def _short(value: float | None, digits: int = 8) -> float | None:
     """A float with so many significant digits; None where it is not finite (JSON knows no NaN)."""
-    return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+    return float(f"{value:.{digits}g}") if value is not None and np.isfinite(value) else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ("numpy", "scipy", "torch", "gpytorch", "botorch", "optuna")
+SOURCES = ("core/**/*.py", "baselines/**/*.py", "methods.py", "optimizer.py", "parameters.py", "space.py")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -47,7 +48,7 @@ def code_hash() -> str:
 
     root = Path(next(iter(tumble.__path__)))
     digest = hashlib.sha256()
-    for pattern in ("core/*.py", "baselines/*.py", "optimizer.py", "policies.py", "space.py"):
+    for pattern in SOURCES:
         for path in sorted(root.glob(pattern)):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]

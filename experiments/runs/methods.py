@@ -1,4 +1,4 @@
-"""Names of methods -> searchers: tumble's own policies, and the peers of `experiments.peers`."""
+"""Methods by name -> searchers: tumble's own, listed by `tumble.methods`, and the peers."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tumble import Optimizer, Settings
 from tumble.errors import InputError
+from tumble.methods import POLICIES as METHODS
 from tumble.problems import Evaluation, Problem
 
+from ..peers.settings import SETTINGS
+from .searcher import NextTrial, Searcher
 from .settings import paper_settings
 
 if TYPE_CHECKING:
     from .records import Spec
-    from .searcher import Proposal, Searcher
 
 Array = NDArray[np.float64]
 
-FREE = ("ei", "mes", "pi", "ucb", "xs")
-CONSTRAINED = ("eic", "pesc", "safe-set", "xsf", "xsf-ei")
-PEERS = {
-    "botorch": "experiments.peers:make_botorch",  # LogEI, or LogCEI under constraints
-    "scbo": "experiments.peers:make_scbo",
-    "optuna": "experiments.peers:make_optuna",
+FREE = tuple(sorted(name for name, method in METHODS.items() if not method.constrained))
+CONSTRAINED = tuple(sorted(name for name, method in METHODS.items() if method.constrained))
+PEERS = {  # "module:class", imported when it is asked for: torch, BoTorch and Optuna are optional
+    "botorch": "experiments.peers.botorch:LogImprovement",
+    "scbo": "experiments.peers.botorch:ScalableConstrained",
+    "optuna": "experiments.peers.optuna:GaussianProcess",
 }
 LABELS = {
     "ei": "EI",
@@ -46,36 +49,41 @@ LABELS = {
 def settings_of(method: str, block: str, problem: str) -> dict[str, Any]:
     """The settings in full, JSON-ready: a peer's own, else tumble's of that block ("paper" or "default")."""
     if method in PEERS:
-        settings: dict[str, Any] = importlib.import_module("experiments.peers").SETTINGS[method]
-        return settings
-    if method not in FREE + CONSTRAINED:
+        return SETTINGS[method]
+    if method not in METHODS:
         raise InputError(
             f"unknown method {method!r}; choose among {', '.join((*FREE, *CONSTRAINED, *PEERS))}"
         )
     if block == "paper":
         return paper_settings(problem).to_dict()
     if block == "default":
-        from tumble import Settings
-
         return Settings().to_dict()
     raise InputError(f"unknown block of settings {block!r}; choose 'paper' or 'default'")
+
+
+def when_spent(method: str) -> str:
+    """Once its failures are spent, a method with the controller goes on and any other stops (§5.2)."""
+    return "safe" if method in METHODS and METHODS[method].controlled else "stop"
 
 
 def make(spec: Spec, problem: Problem) -> Searcher:
     """The searcher of a spec."""
     if spec.method in PEERS:
-        module, _, function = PEERS[spec.method].partition(":")
-        searcher: Searcher = getattr(importlib.import_module(module), function)(problem, spec.seed)
-        return searcher
+        return make_peer(spec.method, problem, spec.seed)
     return TumbleSearcher(spec, problem)
+
+
+def make_peer(name: str, problem: Problem, seed: int) -> Searcher:
+    """A peer at work on a problem; `ModuleNotFoundError` where its library is not installed."""
+    module, _, kind = PEERS[name].partition(":")
+    searcher: Searcher = getattr(importlib.import_module(module), kind)(problem, seed)
+    return searcher
 
 
 class TumbleSearcher:
     """`tumble.Optimizer` as a searcher."""
 
     def __init__(self, spec: Spec, problem: Problem) -> None:
-        from tumble import Optimizer, Settings
-
         self._optimizer = Optimizer(
             problem.bounds,
             trials=spec.trials,
@@ -87,19 +95,18 @@ class TumbleSearcher:
             on_exhausted=spec.on_exhausted,
         )
 
-    def ask(self) -> Proposal:
+    def ask(self) -> NextTrial:
         """As `Optimizer.ask`."""
-        from .searcher import Proposal
+        suggestion = self._optimizer.ask()
+        return NextTrial(np.asarray(suggestion.x), suggestion)
 
-        s = self._optimizer.ask()
-        return Proposal(np.asarray(s.x), s.mode, s.rho, s.p_safe, handle=s)
-
-    def tell(self, proposal: Proposal, outcome: Evaluation | None) -> None:
+    def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """As `Optimizer.tell`."""
+        assert trial.suggestion is not None
         if outcome is None:
-            self._optimizer.tell(proposal.handle, failed=True, reason="crashed")
+            self._optimizer.tell(trial.suggestion, failed=True, reason="crashed")
         else:
-            self._optimizer.tell(proposal.handle, outcome.value, constraints=list(outcome.constraints))
+            self._optimizer.tell(trial.suggestion, outcome.value, constraints=list(outcome.constraints))
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """As `Optimizer.tell` with ``billed=False``."""

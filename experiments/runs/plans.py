@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from . import methods
 from .records import Spec
-from .settings import BUDGETS
+from .settings import BUDGETS, problem_of_the_paper
 
 BLOCKS = ("paper", "default")
-NUMBERED = ("in-model", "cartpole")  # families whose draw or start is numbered by the seed
+NUMBERED = ("in-model", "cartpole", "compression")  # families whose draw or start is numbered by the seed
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def grid(
 def one(family: str, method: str, block: str, seed: int, trials: int | None = None) -> Spec:
     """The run of one cell and seed, with the budgets of `experiments.runs.settings`."""
     problem = f"{family}:{seed}" if family.startswith(NUMBERED) else family
-    budget_trials, failures = BUDGETS[family.partition("@")[0]].value
+    budget_trials, failures = BUDGETS[problem_of_the_paper(family)].value
     return Spec(
         problem=problem,
         method=method,
         seed=seed,
         trials=trials or budget_trials,
         failures=failures if trials is None or failures is None else min(failures, trials),
-        on_exhausted="safe" if method.startswith("xsf") else "stop",
+        on_exhausted=methods.when_spent(method),
         block=block,
         settings=methods.settings_of(method, block, problem),
     )

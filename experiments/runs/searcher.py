@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tumble import Suggestion
 from tumble.problems import Evaluation
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """What a method suggests: x of shape (D,) in the problem's units, and why, where the method says."""
+class NextTrial:
+    """Where a method wants its next trial, x of shape (D,) in the problem's units.
+
+    ``suggestion`` is tumble's own, with its mode, ρ and P(safe). A peer states none of these: it has None.
+    """
 
     x: Array
-    mode: str | None = None
-    rho: float | None = None
-    p_safe: float | None = None
-    handle: Any = None
+    suggestion: Suggestion | None = None
 
 
 class Searcher(Protocol):
-    """The one interface of tumble's policies and their peers."""
+    """A method at work on one problem. It is told the outcome of a trial before it is asked for the next."""
 
-    def ask(self) -> Proposal:
-        """Suggest the next trial; raises `tumble.BudgetExhausted` to end the run."""
+    def ask(self) -> NextTrial:
+        """Say where the next trial is; `tumble.BudgetExhausted` ends the run."""
         ...
 
-    def tell(self, proposal: Proposal, outcome: Evaluation | None) -> None:
+    def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """Take the outcome of a billed trial; None is a crash, with nothing measured."""
         ...
 

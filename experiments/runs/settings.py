@@ -96,9 +96,14 @@ TABLE_2: dict[str, TablePriors] = {
 }
 
 
+def problem_of_the_paper(name: str) -> str:
+    """The name without the number of a draw, noise or a reduced protocol: "in-model:7" is "in-model"."""
+    return name.partition(":")[0].partition("@")[0].removesuffix("-reduced")
+
+
 def table_row(problem: str) -> TablePriors:
     """The row of Table 2 for a problem; Hartmann's where the paper has none."""
-    family = problem.partition(":")[0].partition("@")[0]
+    family = problem_of_the_paper(problem)
     for ending in ("-constrained", "-free"):
         family = family.removesuffix(ending)
     return TABLE_2.get(family, TABLE_2["hartmann6"])

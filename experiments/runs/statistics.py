@@ -1,15 +1,21 @@
-"""Numbers of a table from lines: mean ± std, median, Ω, and paired tests."""
+"""Numbers of a table from lines: mean ± std, median, Ω, and paired tests.
+
+Every ± is the standard deviation of the sample, the sum of squares divided by n − 1 (`sample_std`).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata, wilcoxon
 
 from .records import Line
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Cell:
         """Hashes of the code that made the lines."""
         return frozenset(line["code"] for line in self.lines)
 
-    def values(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def values(self, name: str) -> Array:
         """A number of every line, in the order of the seeds."""
         return np.array([line[name] for line in self.lines], dtype=np.float64)
 
@@ -52,6 +58,19 @@ def cells(lines: Iterable[Line], seeds: range | None = None) -> dict[tuple[str, 
         kept = sorted((g for g in group if g["settings_hash"] == wanted), key=lambda line: line["seed"])
         result[key] = Cell(*key, lines=tuple(kept), replaced=len(group) - len(kept))
     return result
+
+
+def sample_std(values: ArrayLike) -> Array:
+    """Standard deviation over the first axis, by n − 1; NaN where fewer than two values are finite."""
+    known = np.ma.masked_invalid(np.asarray(values, dtype=np.float64))
+    std: Array = np.ma.filled(known.std(axis=0, ddof=1), np.nan)
+    return std
+
+
+def mean_and_std(values: Array, write: Callable[[float], str]) -> str:
+    """The text "mean ± std", each number as ``write`` writes it; a dash for the spread of one value."""
+    spread = write(float(sample_std(values))) if len(values) > 1 else "-"
+    return f"{write(float(values.mean()))} ± {spread}"
 
 
 @dataclass(frozen=True)

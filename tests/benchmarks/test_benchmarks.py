@@ -200,13 +200,17 @@ def test_asks_are_timed_after_one_new_observation_each():
 
 
 def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_installed(monkeypatch, capsys):
-    def missing(problem, seed):
-        raise ModuleNotFoundError("No module named 'optuna'")
+    make_peer = speed.make_peer
+
+    def missing(name, problem, seed):
+        if name == "optuna":
+            raise ModuleNotFoundError("No module named 'optuna'")
+        return make_peer(name, problem, seed)
 
     def fake(problem, searchers, history, asks):
         return {name: np.full(asks, 0.01 if name == "tumble" else 0.2) for name in searchers}
 
-    monkeypatch.setattr("experiments.peers.make_optuna", missing)
+    monkeypatch.setattr(speed, "make_peer", missing)
     monkeypatch.setattr(speed, "time_asks", fake)
     monkeypatch.setattr(speed, "trajectory", lambda family, seed: np.zeros((100, 6)))
     answer = speed.headline(2)
@@ -215,7 +219,7 @@ def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_inst
     assert all(line.startswith("held") for line in answer[1:])
     assert "left out: No module named 'optuna'" in capsys.readouterr().err
     assert any("restarts (App. C: linear)" in part for part in speed.growth(2))
-    assert any("PESC" in part for part in speed.policies(2))
+    assert any("PESC" in part for part in speed.methods(2))
 
 
 def test_a_history_is_tumbles_own_or_uniform():

@@ -7,17 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import peers
+from experiments.peers.settings import SETTINGS
+from experiments.runs.loop import run
+from experiments.runs.methods import PEERS, make_peer
 from tumble import problems
 from tumble.problems import Evaluation
 
-PEERS = tuple(peers.SETTINGS)
+
+def run_peer(problem, peer, seed, trials, failures):
+    return run(problem, make_peer(peer, problem, seed), trials, failures)
+
+
+def test_every_peer_says_how_it_is_set():
+    assert SETTINGS.keys() == PEERS.keys()
 
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_a_peer_stays_inside_the_bounds_and_repeats_itself_by_seed(peer):
     problem = problems.get("branin-disk")
-    first, again = (peers.run(problem, peer, seed=3, trials=2, failures=2) for _ in range(2))
+    first, again = (run_peer(problem, peer, seed=3, trials=2, failures=2) for _ in range(2))
     assert first["x"] == again["x"]
     x = np.array(first["x"])
     assert np.all((x >= problem.bounds[:, 0]) & (x <= problem.bounds[:, 1]))
@@ -27,14 +35,14 @@ def test_a_peer_stays_inside_the_bounds_and_repeats_itself_by_seed(peer):
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_a_peer_stops_when_its_budget_is_spent(peer):
-    record = peers.run(problems.get("gardner-sine"), peer, seed=0, trials=20, failures=2)
+    record = run_peer(problems.get("gardner-sine"), peer, seed=0, trials=20, failures=2)
     assert (record["n_failures"], record["stopped"], record["beyond"]) == (2, "budget", 0)
     assert record["omega"] == 100.0 * (record["n_trials"] - 2) / 20
 
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_a_peer_takes_a_problem_without_constraints(peer):
-    record = peers.run(problems.get("figure1"), peer, seed=0, trials=2, failures=None)
+    record = run_peer(problems.get("figure1"), peer, seed=0, trials=2, failures=None)
     assert record["omega"] == 100.0
     assert record["regret"] >= 0.0
 
@@ -42,7 +50,7 @@ def test_a_peer_takes_a_problem_without_constraints(peer):
 @pytest.mark.parametrize("peer", PEERS)
 def test_a_crash_teaches_a_peer_nothing_and_does_not_stop_it(peer):
     problem = problems.crashing(problems.get("gramacy"))
-    searcher = getattr(peers, f"make_{peer}")(problem, 0)
+    searcher: Any = make_peer(peer, problem, 0)
     searcher.inform(problem.initial[0], problem.initial_evaluations[0])
     searcher.tell(searcher.ask(), None)
     assert searcher.ask().x.shape == (2,)
@@ -51,13 +59,13 @@ def test_a_crash_teaches_a_peer_nothing_and_does_not_stop_it(peer):
 @pytest.mark.parametrize("peer", ["botorch", "scbo"])
 def test_botorchs_models_see_the_unit_cube(peer):
     problem = problems.get("branin-disk")
-    searcher = getattr(peers, f"make_{peer}")(problem, 0)
+    searcher: Any = make_peer(peer, problem, 0)
     searcher.inform(problem.bounds[:, 1], Evaluation(1.0, np.array([-1.0])))
     assert searcher._inputs.tolist() == [[1.0, 1.0]]
 
 
 def test_scbo_halves_its_region_after_failures_doubles_it_after_successes_and_restarts_when_it_is_tiny():
-    searcher: Any = peers.make_scbo(problems.get("gramacy"), 0)
+    searcher: Any = make_peer("scbo", problems.get("gramacy"), 0)
 
     def told(value):
         searcher.inform(np.array([0.5, 0.5]), Evaluation(value, np.array([-1.0, -1.0])))
@@ -77,5 +85,5 @@ def test_a_failed_fit_leaves_a_model_that_can_be_used(monkeypatch):
         raise ModelFittingError("no")
 
     monkeypatch.setattr("experiments.peers.botorch.fit_gpytorch_mll", fails)
-    record = peers.run(problems.get("branin-disk"), "botorch", seed=0, trials=2, failures=2)
+    record = run_peer(problems.get("branin-disk"), "botorch", seed=0, trials=2, failures=2)
     assert record["n_trials"] >= 1

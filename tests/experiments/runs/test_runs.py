@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tumble
 from experiments.runs import machine, pool
 from experiments.runs.loop import run
 from experiments.runs.records import Spec
-from experiments.runs.searcher import Proposal
+from experiments.runs.searcher import NextTrial
 from experiments.runs.store import Store
 from tests.runs import echo_specs, inline, line_of
 from tumble import Settings, problems
@@ -30,7 +31,7 @@ SPEC = Spec("branin-disk", "xsf", 0, 2, 2, settings={"a": 1})
 
 
 class Scripted:
-    """A searcher that proposes what it is told to, and remembers what it hears."""
+    """A searcher that asks for the points it is given, and remembers what it hears."""
 
     def __init__(self, points, stop_after=None):
         self.points, self.stop_after, self.heard = iter(points), stop_after, []
@@ -38,9 +39,10 @@ class Scripted:
     def ask(self):
         if self.stop_after is not None and len(self.heard) >= self.stop_after:
             raise BudgetExhausted("spent")
-        return Proposal(np.asarray(next(self.points)), "bold", 0.1, 0.5)
+        x = np.asarray(next(self.points))
+        return NextTrial(x, tumble.Suggestion(1, x, "free", 0.1, 0.5, 0.0, 1.0, 1, 1))
 
-    def tell(self, proposal, outcome):
+    def tell(self, trial, outcome):
         self.heard.append(outcome)
 
     def inform(self, x, outcome):
@@ -297,3 +299,8 @@ def test_a_killed_command_goes_on_where_it_stopped(tmp_path):
     assert keys[: len(kept)] == kept
     assert len(keys) == len(set(keys)) == 6
     assert f"{6 - len(kept)} runs done, {len(kept)} were there already" in again.stdout
+
+
+def test_the_hash_of_the_code_reads_every_source_it_names():
+    root = Path(tumble.__file__).parent
+    assert all(list(root.glob(pattern)) for pattern in machine.SOURCES)

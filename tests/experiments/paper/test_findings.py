@@ -8,8 +8,7 @@ from experiments.__main__ import main
 from experiments.compression import experiment as compression
 from experiments.compression import lockstep
 from experiments.compression import section as compressed
-from experiments.paper import cartpole, draws
-from experiments.reporting import findings
+from experiments.paper import cartpole, draws, findings
 from experiments.reporting.page import Assets, Picture, Table, Text, markdown
 from experiments.runs import pool, statistics
 from tests.runs import finished

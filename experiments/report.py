@@ -10,15 +10,15 @@ from pathlib import Path
 
 from tumble.errors import InputError
 
-from .. import registry
-from ..paper.tables import TITLES
-from ..runs.methods import LABELS
-from ..runs.pool import duration
-from ..runs.records import Line
-from ..runs.settings import BUDGETS, SEARCH, TABLE_2, Constant, Law
-from ..runs.store import Store
-from . import findings
-from .page import Assets, Commands, Section, Table, Text, markdown, page
+from . import registry
+from .paper import findings
+from .paper.tables import TITLES
+from .reporting.page import Assets, Commands, Section, Table, Text, markdown, page
+from .runs.methods import LABELS
+from .runs.pool import duration
+from .runs.records import Line
+from .runs.settings import BUDGETS, SEARCH, TABLE_2, Constant, Law
+from .runs.store import Store
 
 TITLE = "The paper again"
 COMMANDS = (
@@ -66,10 +66,11 @@ def _how(lines: Sequence[Line], seeds: range | None) -> Section:
     text = (
         "Every table and figure of Marco et al. 2020, with the paper's value beside ours. Two blocks, the "
         "same seeds in both: the paper's settings, and tumble's defaults. Regret is mean ± standard "
-        f"deviation over the runs ({which}); p is Wilcoxon's signed-rank test, two-sided, paired by seed, "
-        "with the number of seeds on which the method named has the lower value; **bold** is the lowest "
-        "mean. Methods without a controller are stopped when the budget is spent and keep their last regret, "
-        "as in the paper; Ω counts the safe evaluations among all T."
+        f"deviation over the runs ({which}), the sum of squares divided by n − 1; p is Wilcoxon's "
+        "signed-rank test, two-sided, paired by seed, with the number of seeds on which the method named has "
+        "the lower value; **bold** is the lowest mean. Methods without a controller are stopped when the "
+        "budget is spent and keep their last regret, as in the paper; Ω counts the safe evaluations among "
+        "all T."
     )
     return Section("How this was made", [Text(text), Commands(COMMANDS)])
 

@@ -8,14 +8,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..paper import draws
-from ..paper import printed as paper
-from ..paper.tables import BLOCK_TITLES, CONSTRAINED, TITLES, Cells, number
+from ..reporting.page import Part, Section, Table, Text
 from ..runs import methods
 from ..runs.methods import LABELS
 from ..runs.records import Line
-from ..runs.statistics import Cell, cells, paired
-from .page import Part, Section, Table, Text
+from ..runs.statistics import Cell, cells, mean_and_std, paired
+from . import draws
+from . import printed as paper
+from .tables import BLOCK_TITLES, CONSTRAINED, TITLES, Cells, number
 
 FREE_FAMILIES = ("hartmann6", "michalewicz10", "in-model-free")
 LIMITED_FAMILIES = ("hartmann6-constrained", "michalewicz10-constrained", "in-model")
@@ -139,7 +139,7 @@ def _bound(found: Cells, lines: Sequence[Line]) -> str:
         if own is not None and cell is not None:
             printed = paper.TABLES[family, ours].regret
             texts.append(
-                f"{TITLES[family]}: {own.mean():.2f} ± {own.std():.2f} for the optimum itself, "
+                f"{TITLES[family]}: {mean_and_std(own, '{:.2f}'.format)} for the optimum itself, "
                 f"{_spread(cell)} for {LABELS[ours]} with its printed settings, "
                 f"{printed[0]:.2f} ± {printed[1]:.2f} in print"
             )
@@ -254,7 +254,7 @@ def _median(cell: Cell) -> str:
 
 
 def _spread(cell: Cell) -> str:
-    return f"{number(_mean(cell))} ± {number(float(cell.values('regret').std()))}"
+    return mean_and_std(cell.values("regret"), number)
 
 
 def _failed(cell: Cell) -> str:

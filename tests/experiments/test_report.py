@@ -1,0 +1,138 @@
+"""The page, from lines alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from experiments import registry, report
+from experiments.__main__ import main
+from experiments.reporting.page import Assets, Commands, Section, Table, Text, markdown, page
+from experiments.runs import methods, plans, pool
+from experiments.runs.plans import Options
+from experiments.runs.store import Store
+from tests.runs import finished, inline
+
+__all__ = ["inline"]  # a fixture
+
+
+def all_lines():
+    found = []
+    for seed in range(4):
+        for block in plans.BLOCKS:
+            for family in ("hartmann6", "michalewicz10", "in-model-free"):
+                found += [finished(family, m, seed, 0.1 + 0.01 * seed, block) for m in methods.FREE]
+            for family in ("hartmann6-constrained", "michalewicz10-constrained", "in-model"):
+                found += [finished(family, m, seed, 0.2 + 0.01 * seed, block) for m in ("eic", "xsf")]
+    return found
+
+
+def figure_lines(tmp_path):
+    store = Store(tmp_path / "figures")
+    specs = [*registry.find("fig1").plan(Options()), *registry.find("frechet").plan(Options())]
+    return [
+        pool.carry_out(dataclasses.replace(s, settings={**s.settings, **SMALL[s.task]})) for s in specs
+    ], store
+
+
+SMALL = {
+    "experiments.paper.fig1:compute": {"grid": 41},
+    "experiments.paper.frechet:compute": {"posteriors": 8, "samples": 200},
+}
+
+
+def test_the_page_is_built_from_the_lines_alone(tmp_path):
+    store = Store(tmp_path / "lines")
+    for line in [*all_lines(), *figure_lines(tmp_path)[0]]:
+        store.append(line)
+    written = report.write(store, tmp_path / "page", seeds=range(0, 3))
+    text, html = (path.read_text(encoding="utf-8") for path in written)
+    assert "| EI | 3 | **0.110 ± 0.010** | 0.75 ± 0.00 |" in text
+    assert "PESC | 0 | not run | 0.14 ± 0.22" in text
+    assert "50 ± 0 | 90 ± 16 | 2.0 (2) | 0 of 3" in text
+    assert "the paper's XsF < EIC" in text
+    assert "What holds, and what does not" in text
+    assert "Xs is not reproduced with its printed settings" in text
+    assert "Is XsF with the defaults significantly worse" in text
+    assert "f/\\|f_min\\|" in text
+    assert "seeds 0-2" in text
+    for name in ("fig1", "fig2-paper", "fig2-default", "frechet"):
+        assert f"{name}.svg" in text
+        assert (tmp_path / "page" / f"{name}.svg").exists()
+    assert html.count("data:image/svg+xml;base64,") == 4
+    assert 'src="http' not in html
+    assert "<strong>0.110 ± 0.010</strong>" in html
+
+
+def test_a_page_made_twice_is_the_same_page(tmp_path):
+    store = Store(tmp_path / "lines")
+    for line in all_lines():
+        store.append(line)
+    first, again = (report.write(store, tmp_path / name) for name in ("a", "b"))
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
+
+
+def test_a_report_says_when_settings_were_left_out_or_versions_of_the_code_mixed(tmp_path):
+    lines = [*all_lines(), finished("hartmann6", "ei", 9, block="paper", code="c1")]
+    lines.append(finished("hartmann6", "ei", 8, settings_hash="old", started="2020-01-01T00:00:00"))
+    section = registry.find("table1").section(lines, Assets(tmp_path))
+    assert section is not None
+    words = " ".join(part.content for part in section.parts if isinstance(part, Text))
+    assert "1 lines with other settings were left out" in words
+    assert "Made by more than one version of the code: hartmann6 EI (paper)" in words
+
+
+def test_a_report_without_lines_says_what_to_run(tmp_path, capsys):
+    assert main(["report", "--out", str(tmp_path / "none"), "--page", str(tmp_path)]) == 2
+    assert "run an experiment first" in capsys.readouterr().err
+
+
+def test_text_is_escaped_in_html_and_pipes_in_markdown(tmp_path):
+    section = Section("a < b", [Text("**x** `y` <z>"), Table("t", ["h"], [["|"]]), Commands(["a > b"])])
+    html, text = page("T", [section], tmp_path), markdown("T", [section])
+    assert "<strong>x</strong> <code>y</code> &lt;z&gt;" in html
+    assert "a &lt; b" in html
+    assert "a &gt; b" in html
+    assert "| \\| |" in text
+    assert "```sh\na > b\n```" in text
+
+
+# ------------------------------------------------------------------------------------------ the command
+
+
+def test_the_command_runs_and_then_finds_nothing_left_to_do(tmp_path, capsys, inline):
+    arguments = [
+        "table1",
+        "--seeds",
+        "1",
+        "--trials",
+        "1",
+        "--methods",
+        "ei",
+        "--blocks",
+        "default",
+        "--out",
+        str(tmp_path),
+    ]
+    assert main(arguments) == 0
+    assert "2 runs done, 0 were there already" in capsys.readouterr().out
+    assert main(arguments) == 0
+    assert "0 runs done, 2 were there already" in capsys.readouterr().out
+    assert main(["report", "--out", str(tmp_path), "--page", str(tmp_path / "p"), "--seeds", "1"]) == 0
+
+
+def test_the_command_reports_runs_that_raised_and_bad_input(tmp_path, capsys, inline, monkeypatch):
+    monkeypatch.setattr("experiments.runs.loop.get", lambda name: 1 / 0)
+    arguments = ["fig2", "--seeds", "1", "--methods", "xs", "--blocks", "default", "--out", str(tmp_path)]
+    assert main(arguments) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert main([*arguments, "--blocks", "mine"]) == 2
+    assert "unknown block" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool, "run_all", interrupt)
+    assert main(["fig1", "--out", str(tmp_path)]) == 130
+    assert "the same command goes on" in capsys.readouterr().err

@@ -23,7 +23,7 @@ def test_a_plain_function_is_minimised():
     res = run(bowl, 20)
     assert res.success
     assert res.fun == bowl(res.x) < 0.5
-    assert (res.n_trials, res.n_failures, len(res.trials)) == (20, 0, 20)
+    assert (res.n_told, res.n_failures, len(res.trials)) == (20, 0, 20)
     assert res.message == "all trials are used"
     assert len(res.constraints) == 0
     assert res.recommended.reached
@@ -125,7 +125,7 @@ def test_any_other_exception_propagates_with_the_result_so_far(error):
         run(fun, 6)
     assert raised.value is error
     result = error.result
-    assert (result.n_trials, len(result.trials), result.trials[-1].status) == (2, 3, "skipped")
+    assert (result.n_told, len(result.trials), result.trials[-1].status) == (2, 3, "skipped")
     assert "interrupted by" in result.message
 
 
@@ -136,7 +136,7 @@ def test_initial_points_are_tried_first_and_billed(x0):
     for trial, point in zip(res.trials, points, strict=False):
         np.testing.assert_allclose(trial.x, point)
         assert trial.billed
-    assert res.n_trials == 4
+    assert res.n_told == 4
 
 
 def test_initial_points_obey_a_hard_budget():
@@ -182,43 +182,43 @@ def test_constraints_that_change_their_number_are_refused_with_a_remedy():
 
 def test_a_hard_budget_is_never_exceeded():
     res = run(lambda x: (bowl(x), [1.0]), 12, failures=3, on_exhausted="stop")
-    assert (res.n_trials, res.n_failures) == (3, 3)
+    assert (res.n_told, res.n_failures) == (3, 3)
     assert "budget" in res.message
 
 
 def test_a_soft_budget_uses_every_trial_while_it_holds():
     calls = iter([-1.0, 1.0, 1.0])
     res = run(lambda x: (bowl(x), [next(calls, -1.0)]), 8, failures=2)
-    assert (res.n_trials, res.n_failures) == (8, 2)
+    assert (res.n_told, res.n_failures) == (8, 2)
 
 
 def test_a_soft_budget_ends_with_one_failure_beyond_it():
     calls = iter([-1.0])
     res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 12, failures=2)
-    assert (res.n_trials, res.n_failures, res.success) == (4, 3, True)
+    assert (res.n_told, res.n_failures, res.success) == (4, 3, True)
     assert res.message == "3 trials failed where 2 may, so that P(safe) can't be trusted here"
 
 
 def test_while_nothing_was_safe_even_a_soft_budget_ends_with_its_failures():
     res = run(lambda x: (bowl(x), [1.0]), 12, failures=3)
-    assert (res.n_trials, res.n_failures, res.success) == (3, 3, False)
+    assert (res.n_told, res.n_failures, res.success) == (3, 3, False)
     assert res.message == "3 trials failed and no failure is left; nothing safe was seen"
     res = run(lambda x: (bowl(x), [1.0]), 5, failures=0)
-    assert res.n_trials == 1  # B = 0: the first trial has to be made
+    assert res.n_told == 1  # B = 0: the first trial has to be made
 
 
 def test_the_callback_sees_every_trial_and_may_stop():
     seen = []
 
     def callback(result):
-        seen.append(result.n_trials)
+        seen.append(result.n_told)
         assert result.recommended is None
         if len(seen) == 3:
             raise StopIteration
 
     res = run(bowl, 10, callback=callback)
     assert seen == [1, 2, 3]
-    assert res.n_trials == 3
+    assert res.n_told == 3
     assert res.message == "stopped by the callback"
 
 

@@ -18,6 +18,7 @@ NAMES = [
     "Optimizer",
     "Outcome",
     "Recommended",
+    "Result",
     "Settings",
     "Suggestion",
     "Trial",
@@ -174,3 +175,42 @@ def test_without_optuna_the_sampler_is_not_listed(monkeypatch):
     monkeypatch.setattr(tumble, "find_spec", lambda name: None)
     assert "TumbleSampler" not in dir(tumble)
     assert "Optimizer" in dir(tumble)
+
+
+def test_the_old_names_of_an_optimizer_are_read_with_a_warning():
+    opt = tumble.Optimizer([(0.0, 1.0)], 9, 3, seed=0)
+    with pytest.warns(
+        DeprecationWarning, match=r"Optimizer\.n_trials is now called max_trials; write"
+    ):
+        assert opt.n_trials == opt.max_trials == 9  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"Optimizer\.n_failures_allowed is now called max_failures"):
+        assert opt.n_failures_allowed == opt.max_failures == 3  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="'Optimizer' object has no attribute 'n_tries'"):
+        opt.n_tries  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_old_key_of_a_result_is_read_with_a_warning_that_points_here():
+    result = tumble.minimize(lambda x: float(x[0]), [(0.0, 1.0)], 2, seed=0)
+    with pytest.warns(
+        DeprecationWarning, match=r"result\.n_trials is now called n_told; write n_told"
+    ) as said:
+        assert result.n_trials == 2
+    assert said[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"result\['n_trials'\] is now called n_told") as said:
+        assert result["n_trials"] == 2
+    assert said[0].filename == __file__
+    assert (result.n_told, "n_trials" in result) == (2, False)
+    with pytest.raises(AttributeError, match="n_tries"):
+        result.n_tries  # noqa: B018
+    with pytest.raises(KeyError, match="n_tries"):
+        result["n_tries"]
+
+
+def test_an_optimizer_counts_what_was_told_and_what_failed():
+    opt = tumble.Optimizer([(0.0, 1.0)], 9, 3, seed=0)
+    opt.tell([0.2], failed=True, billed=False)
+    opt.tell([0.4], failed=True)
+    opt.tell(opt.ask(), 1.0)
+    opt.ask()
+    assert (opt.n_told, opt.n_failures, opt.trials_left, opt.failures_left) == (3, 1, 6, 2)
+    assert (opt.failures_allowed, tumble.Optimizer([(0.0, 1.0)], 9).failures_allowed) == (3, 9)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import BudgetExhausted, BudgetReserved, Failure, InputError, TrialsExhausted, TumbleError
 
 if TYPE_CHECKING:
-    from ._minimize import minimize
+    from ._minimize import Result, minimize
     from .core.settings import Settings
     from .integrations.optuna.sampler import TumbleSampler
     from .optimizer import Optimizer
@@ -31,6 +31,7 @@ __all__ = [
     "Optimizer",
     "Outcome",
     "Recommended",
+    "Result",
     "Settings",
     "Suggestion",
     "Trial",
@@ -45,6 +46,7 @@ _HOMES = {
     "Optimizer": ".optimizer",
     "Outcome": ".trials",
     "Recommended": ".trials",
+    "Result": "._minimize",
     "Settings": ".core.settings",
     "Suggestion": ".trials",
     "Trial": ".trials",

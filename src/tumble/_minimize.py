@@ -13,12 +13,49 @@ from scipy.optimize import OptimizeResult
 
 from .core.arrays import Array
 from .core.budget import lost
+from .core.deprecation import warn_renamed
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
 from .optimizer import NO_TRIAL, Optimizer
 from .trials import Outcome, Suggestion
 
-Callback = Callable[[OptimizeResult], object]
+
+class Result(OptimizeResult):  # type: ignore[misc]
+    """What `minimize` found: a dict whose keys are attributes too, as in SciPy.
+
+    Attributes
+    ----------
+    x, fun, constraints
+        The best safe observation; None where nothing safe was seen.
+    success : bool
+        Whether a safe trial was seen.
+    recommended : Recommended | None
+        Where the model is lowest among the points that are safe with probability `rho_safe`; None while the
+        search is running, and where nothing is known.
+    n_told : int
+        How many trials were told.
+    n_failures : int
+        How many of them failed.
+    trials : tuple[Trial, ...]
+        Every trial.
+    message : str
+        Why the search ended.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "n_trials":
+            warn_renamed("result.n_trials", "n_told", stacklevel=2)
+            name = "n_told"
+        return super().__getattr__(name)
+
+    def __missing__(self, key: str) -> Any:
+        if key != "n_trials":
+            raise KeyError(key)
+        warn_renamed("result['n_trials']", "n_told", stacklevel=2)
+        return self["n_told"]
+
+
+Callback = Callable[[Result], object]
 
 
 def minimize(
@@ -26,7 +63,7 @@ def minimize(
     x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None, method: str | None = None,
     settings: str | Settings = "default", on_exhausted: str = "safe", progress: bool = False,
     callback: Callback | None = None,
-) -> OptimizeResult:  # fmt: skip
+) -> Result:  # fmt: skip
     """Minimise `fun` over a box within `trials` trials and `failures` failures.
 
     fun(x) returns a value, a pair (value, constraints) or an `Outcome`, where a constraint g <= 0 is safe;
@@ -34,7 +71,7 @@ def minimize(
     x0: one point or a list of points to try first. callback(result so far) may raise StopIteration to end.
 
     Returns an OptimizeResult with x, fun, constraints (of the best safe observation, None where there is
-    none), success, recommended, n_trials, n_failures, trials, message. An exception of `fun` other than
+    none), success, recommended, n_told, n_failures, trials, message. An exception of `fun` other than
     `Failure` propagates with the result so far as its attribute `result`.
     """
     if not callable(fun):
@@ -54,8 +91,7 @@ def minimize(
             except BudgetExhausted:
                 message = "the budget of failures is spent"
                 break
-            failed = sum(t.failed and t.billed for t in opt.trials)
-            if not first and (why := lost(failed, opt.n_failures_allowed, opt.best is not None)):
+            if not first and (why := lost(opt.n_failures, opt.max_failures, opt.best is not None)):
                 message = why
                 break
             _run(opt, fun, first.pop(0) if first else opt.ask())
@@ -87,8 +123,8 @@ def _points(x0: ArrayLike | None, opt: Optimizer) -> list[Array]:
     points = np.atleast_2d(np.asarray(x0, dtype=object))
     for point in points:
         opt.space.encode(point)
-    if len(points) > opt.n_trials:
-        raise InputError(f"x0 holds {len(points)} points but there are only {opt.n_trials} trials")
+    if len(points) > opt.max_trials:
+        raise InputError(f"x0 holds {len(points)} points but there are only {opt.max_trials} trials")
     return [np.asarray(p, dtype=float) for p in points]
 
 
@@ -155,7 +191,7 @@ def _not_finite(value: Any) -> float | None:
     return float(value) if bad else None
 
 
-def _result(opt: Optimizer, message: str) -> OptimizeResult:
+def _result(opt: Optimizer, message: str) -> Result:
     best = opt.best
     running = message == "running"
     fields: dict[str, Any] = {
@@ -164,14 +200,12 @@ def _result(opt: Optimizer, message: str) -> OptimizeResult:
         "constraints": None if best is None else np.array(best.constraints, dtype=float),
         "success": best is not None,
         "recommended": None if running else opt.recommend(),
-        "n_trials": sum(t.status == "told" for t in opt.trials),
-        "n_failures": sum(t.failed for t in opt.trials),
+        "n_told": opt.n_told,
+        "n_failures": opt.n_failures,
         "trials": opt.trials,
         "message": message if best is not None else f"{message}; nothing safe was seen",
     }
-    result = OptimizeResult()
-    result.update(fields)
-    return result
+    return Result(fields)
 
 
 class _Bar:
@@ -187,10 +221,8 @@ class _Bar:
         seconds = (time.monotonic() - self.start) / self.done * (self.total - self.done)
         filled = "█" * (24 * self.done // self.total)
         best = "none safe yet" if opt.best is None else f"best {opt.best.value:.6g}"
-        failures = sum(t.failed for t in opt.trials)
-        line = (
-            f"\r{filled:░<24} {self.done}/{self.total}  failures {failures}  {best}  {seconds:.0f} s left  "
-        )
+        counts = f"{self.done}/{self.total}  failures {opt.n_failures}"
+        line = f"\r{filled:░<24} {counts}  {best}  {seconds:.0f} s left  "
         self.stream.write(line)
         self.stream.flush()
 

@@ -13,6 +13,7 @@ from .core import budget
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability, reliability
+from .core.deprecation import renamed_attributes
 from .core.history import History
 from .core.process.models import Models, fit_models
 from .core.search.modes import Snap
@@ -29,6 +30,7 @@ NO_TRIAL = (
 RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every suggestion's
 
 
+@renamed_attributes(n_trials="max_trials", n_failures_allowed="max_failures")
 class Optimizer:
     """Minimise within `trials` trials and `failures` failures, one suggestion at a time.
 
@@ -46,7 +48,7 @@ class Optimizer:
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
         self.space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
-        self.n_trials, self.n_failures_allowed = checks.budget(trials, failures)
+        self.max_trials, self.max_failures = checks.budget(trials, failures)
         self._names = checks.constraint_names(constraints)
         self.seed = checks.seed(seed)
         self.method = method
@@ -117,14 +119,24 @@ class Optimizer:
         return policy(self.method, limited=self._budgeted)
 
     @property
+    def n_told(self) -> int:
+        """How many trials were told, old data (`billed=False`) included."""
+        return sum(t.status == "told" for t in self._trials)
+
+    @property
+    def n_failures(self) -> int:
+        """How many billed trials failed so far."""
+        return sum(t.billed and t.failed for t in self._trials)
+
+    @property
     def trials_left(self) -> int:
         """T less the billed trials told or in flight."""
-        return self.n_trials - sum(t.billed and t.status != "skipped" for t in self._trials)
+        return self.max_trials - sum(t.billed and t.status != "skipped" for t in self._trials)
 
     @property
     def failures_left(self) -> int:
         """B less the billed failures; B is T where no budget was given."""
-        return max(self._budget - self._failures, 0)
+        return max(self.failures_allowed - self.n_failures, 0)
 
     @property
     def best(self) -> Best | None:
@@ -187,9 +199,7 @@ class Optimizer:
         """
         number, reserved = checks.whole(number, "number", 0), checks.whole(reserved, "reserved", 0)
         method = self.active_method
-        state = (
-            self._controller(reserved) if method.constrained or self.n_failures_allowed is not None else None
-        )
+        state = self._controller(reserved) if method.constrained or self.max_failures is not None else None
         with one_blas_thread():
             proposal = propose(
                 self._history(), state, method.build, self.settings,
@@ -222,22 +232,23 @@ class Optimizer:
         if self.trials_left <= 0:
             flying = sum(t.pending for t in self._trials)
             raise TrialsExhausted(
-                f"all {self.n_trials} trials are used ({flying} in flight); "
+                f"all {self.max_trials} trials are used ({flying} in flight); "
                 "build a new Optimizer with more trials to go on"
             )
         if self.on_exhausted != "stop":
             return
-        if self._budget == 0:
+        failed, allowed = self.n_failures, self.failures_allowed
+        if allowed == 0:
             raise BudgetExhausted(NO_TRIAL)
-        if self._failures >= self._budget:
+        if failed >= allowed:
             raise BudgetExhausted(
-                f"{self._failures} of {self._budget} failures are spent; on_exhausted='stop' ends here. "
+                f"{failed} of {allowed} failures are spent; on_exhausted='stop' ends here. "
                 "opt.best and opt.recommend() hold the result"
             )
         flying = sum(t.pending and t.billed for t in self._trials)
-        if self._failures + flying >= self._budget:
+        if failed + flying >= allowed:
             raise BudgetReserved(
-                f"{self.failures_left} of {self._budget} failures are left and {flying} trials in flight may "
+                f"{self.failures_left} of {allowed} failures are left and {flying} trials in flight may "
                 "use them; tell or skip one of those first"
             )
 
@@ -277,7 +288,7 @@ class Optimizer:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready state; `from_dict` goes on as if it had never stopped."""
         state = serialize.State(
-            space=self.space, boxed=self._boxed, trials=self.n_trials, failures=self.n_failures_allowed,
+            space=self.space, boxed=self._boxed, trials=self.max_trials, failures=self.max_failures,
             constraints=self._names, seed=self.seed, method=self.method, settings=self.settings,
             on_exhausted=self.on_exhausted, history=self.trials, fitted=self._fitted,
         )  # fmt: skip
@@ -303,16 +314,13 @@ class Optimizer:
         return self._trials[-1].number + 1 if self._trials else 0
 
     @property
-    def _budget(self) -> int:
-        return self.n_trials if self.n_failures_allowed is None else self.n_failures_allowed
+    def failures_allowed(self) -> int:
+        """B as a number: `max_failures`, or `max_trials` where failures are not limited."""
+        return self.max_trials if self.max_failures is None else self.max_failures
 
     @property
     def _budgeted(self) -> bool:
-        return self.n_failures_allowed is not None or bool(self._names)
-
-    @property
-    def _failures(self) -> int:
-        return sum(t.billed and t.failed for t in self._trials)
+        return self.max_failures is not None or bool(self._names)
 
     @property
     def _snap(self) -> Snap | None:
@@ -337,7 +345,7 @@ class Optimizer:
     def _controller(self, reserved: int = 0) -> budget.BudgetState:
         """The controller's state; a trial in flight that may well fail holds one of the failures left."""
         told = [t.failed for t in self._trials if t.status == "told" and t.billed]
-        state = budget.replay(self.n_trials, self._budget, told, self.settings)
+        state = budget.replay(self.max_trials, self.failures_allowed, told, self.settings)
         risky = sum(
             t.pending and t.billed and (t.suggestion is None or t.suggestion.p_safe < self.settings.rho_safe)
             for t in self._trials
@@ -384,7 +392,7 @@ class Optimizer:
         u = self.space.encode(trial)
         if billed and self.trials_left <= 0:
             raise TrialsExhausted(
-                f"all {self.n_trials} trials are used; tell old data with billed=False to add evidence only"
+                f"all {self.max_trials} trials are used; tell old data with billed=False to add evidence only"
             )
         return Trial(self._next_number, self._decode(u), tuple(u.tolist()), billed=billed)
 

@@ -105,7 +105,7 @@ def progress_data(opt: Optimizer, sign: float = 1.0) -> Progress:
 def budget_data(opt: Optimizer) -> BudgetPath:
     """The controller's path through the billed trials, and its state now."""
     billed = [t for t in opt.trials if t.status == "told" and t.billed]
-    state = budget.start(opt.n_trials, opt._budget, opt.settings)
+    state = budget.start(opt.max_trials, opt.failures_allowed, opt.settings)
     left, rho = [state.failures_left], [budget.required(state, opt.settings)]
     for trial in billed:
         state = budget.step(state, trial.failed, opt.settings)

@@ -1,4 +1,4 @@
-"""Old names of fields: they still work, and warn."""
+"""Old names still work, and warn."""
 
 import warnings
 from collections.abc import Callable
@@ -24,23 +24,38 @@ def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:
         @wraps(plain_init)
         def init(self: T, *args: Any, **given: Any) -> None:
             for old in new_names.keys() & given.keys():
-                _warn(cls, old, new_names[old])
+                warn_renamed(f"{cls.__name__}.{old}", new_names[old], stacklevel=3)
                 given[new_names[old]] = given.pop(old)
             plain_init(self, *args, **given)
 
+        cls.__init__ = init  # type: ignore[method-assign, assignment]
+        return renamed_attributes(**new_names)(cls)
+
+    return decorate
+
+
+def renamed_attributes(**new_names: str) -> Callable[[type[T]], type[T]]:
+    """A decorator of classes: the attributes can be read under their old names too.
+
+    Parameters
+    ----------
+    **new_names
+        The new name of an attribute by its old one.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
         def read_old_name(self: T, name: str) -> Any:
             if name not in new_names:
                 raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
-            _warn(cls, name, new_names[name])
+            warn_renamed(f"{cls.__name__}.{name}", new_names[name], stacklevel=3)
             return getattr(self, new_names[name])
 
-        cls.__init__ = init  # type: ignore[method-assign, assignment]
         cls.__getattr__ = read_old_name  # type: ignore[attr-defined]
         return cls
 
     return decorate
 
 
-def _warn(cls: type, old: str, new: str) -> None:
-    message = f"{cls.__name__}.{old} is now called {new}; write {new}"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+def warn_renamed(old: str, new: str, stacklevel: int) -> None:
+    """Warn that `old` is called `new` now; stacklevel 2 points at the caller, 3 at the caller's caller."""
+    warnings.warn(f"{old} is now called {new}; write {new}", DeprecationWarning, stacklevel=stacklevel + 1)

@@ -325,7 +325,7 @@ def _translate(trial: FrozenTrial, reading: Reading, space: Space, names: Sequen
 def _remarks(mirror: Optimizer) -> Iterator[tuple[str, str]]:
     """What a user of Optuna may not expect: what kind of thing, and a sentence."""
     if mirror.trials_left <= 0:
-        yield "past", PAST.format(trials=mirror.n_trials)
+        yield "past", PAST.format(trials=mirror.max_trials)
     for trial in mirror.trials:
         if trial.value is not None and None in trial.constraints and not trial.failed:
             measured = zip(mirror.constraint_names, trial.constraints, strict=True)

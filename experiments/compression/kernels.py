@@ -2,7 +2,7 @@
 """Triton kernels that train many Bayesian LeNet-5 of different widths side by side.
 
 One program id names the chain (the training); its padded widths and its offsets come from a small table, so
-chains of any widths share a launch and each costs what its own size costs. Layouts (see `_lenet`):
+chains of any widths share a launch and each costs what its own size costs. Layouts (see `network`):
 
     patches of a map   [image][x][y][column of patch][channel]: a 5×5 patch is then 25·C *contiguous* entries,
                        rows overlap, and a convolution is a matrix product that copies nothing 25 times
@@ -30,6 +30,20 @@ def _width(table, chain, layer: tl.constexpr):
 @triton.jit
 def _offset(table, chain, slot: tl.constexpr):
     return tl.multiple_of(tl.load(table + chain * 9 + 3 + slot), 8)
+
+
+@triton.jit
+def _store_map(out, best, valid, image, px, py, n, n_out, LAYER: tl.constexpr):  # fmt: skip
+    """Write a pooled map where the next layer reads it: CONV1 as patches, in each of the five that hold it."""
+    if LAYER == CONV1:
+        for column in tl.static_range(5):
+            left = px - column
+            to = ((image * 8 + left) * 12 + py) * 5 + column
+            ok = valid & ((left >= 0) & (left < 8))[:, None]
+            tl.store(out + to[:, None] * n_out + n[None, :], best, mask=ok)
+    else:
+        to = image * (16 * n_out + 8) + (px * 4 + py) * n_out
+        tl.store(out + to[:, None] + n[None, :], best, mask=valid)
 
 
 @triton.jit
@@ -80,15 +94,7 @@ def conv_pool(
     tl.store(
         which + chain * which_stride + position[:, None] * n_out + n[None, :], winner.to(tl.int8), mask=valid
     )
-    if LAYER == CONV1:
-        for column in tl.static_range(5):
-            left = px - column
-            to = ((image * 8 + left) * 12 + py) * 5 + column
-            ok = valid & ((left >= 0) & (left < 8))[:, None]
-            tl.store(out + chain * out_stride + to[:, None] * p1 + n[None, :], best, mask=ok)
-    else:
-        to = image * (16 * n_out + 8) + (px * 4 + py) * n_out
-        tl.store(out + chain * out_stride + to[:, None] + n[None, :], best, mask=valid)
+    _store_map(out + chain * out_stride, best, valid, image, px, py, n, n_out, LAYER)
 
 
 @triton.jit

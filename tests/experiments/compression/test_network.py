@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.compression import mnist as _mnist
+from experiments.compression import mnist
 from experiments.compression import problem as nn
 from experiments.compression.network import Network, Posterior, epochs, train_plain
 from tumble.errors import Failure, InputError
@@ -38,7 +38,7 @@ def digits(n_train=200, n_validation=60, n_test=40, seed=0):
 
 def write_idx(folder, compress=False):
     """Four idx files of 5010 and 3 blank images, with the labels counting up."""
-    for name in _mnist.MD5:
+    for name in mnist.MD5:
         n = 5010 if name.startswith("train") else 3
         shape = (n, 28, 28) if "images" in name else (n,)
         values = np.zeros(shape, np.uint8) if len(shape) == 3 else (np.arange(n) % 10).astype(np.uint8)
@@ -129,7 +129,7 @@ def test_training_learns_and_a_price_on_nats_buys_a_smaller_network():
 @pytest.fixture(scope="module")
 def interpreted():
     pytest.importorskip("triton")
-    program = Path(__file__).parent / "lenet_interpreted.py"
+    program = Path(__file__).parent / "interpreted_kernels.py"
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -271,7 +271,7 @@ def test_the_download_checks_what_it_fetches_and_keeps_what_is_there(tmp_path, m
     with pytest.raises(InputError, match="is not MNIST's"):
         nn.download(tmp_path / "new")
     digest = hashlib.md5(b"digits").hexdigest()
-    monkeypatch.setattr(_mnist, "MD5", dict.fromkeys(_mnist.MD5, digest))
+    monkeypatch.setattr(mnist, "MD5", dict.fromkeys(mnist.MD5, digest))
     assert nn.download(tmp_path / "new") == tmp_path / "new"
     assert len(list((tmp_path / "new").iterdir())) == 4
     before = len(fetched)
@@ -281,6 +281,6 @@ def test_the_download_checks_what_it_fetches_and_keeps_what_is_there(tmp_path, m
 
 def test_the_data_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("TUMBLE_DATA", str(tmp_path))
-    assert _mnist.data_folder() == tmp_path / "mnist"
+    assert mnist.data_folder() == tmp_path / "mnist"
     monkeypatch.delenv("TUMBLE_DATA")
-    assert _mnist.data_folder().parts[-2:] == ("tumble", "mnist")
+    assert mnist.data_folder().parts[-2:] == ("tumble", "mnist")

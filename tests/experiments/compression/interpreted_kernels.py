@@ -13,13 +13,13 @@ os.environ["TRITON_INTERPRET"] = "1"
 import torch
 from torch.nn import functional
 
-from experiments.compression import fused as _lenet_fused
+from experiments.compression import fused
 from experiments.compression.fused import Chain, Lockstep, patches
 from experiments.compression.network import Network
 
 for kernel in ("conv_pool", "unpool", "weight_gradient"):  # the interpreter's time goes with the blocks
-    tile = _lenet_fused.TILES[kernel, _lenet_fused.CONV1]
-    _lenet_fused.TILES[kernel, _lenet_fused.CONV1] = tile._replace(m=256)
+    tile = fused.TILES[kernel, fused.CONV1]
+    fused.TILES[kernel, fused.CONV1] = tile._replace(m=256)
 BATCH = 2
 CHAINS = (Chain(Network((3, 5, 9)), 1e-4, 1e-2, 5), Chain(Network((9, 6, 17)), 3e-4, 2e-3, 6))
 generator = torch.Generator().manual_seed(0)

@@ -3,7 +3,6 @@
 import inspect
 import subprocess
 import sys
-from importlib.metadata import version
 
 import pytest
 
@@ -165,10 +164,6 @@ def test_the_search_loads_nothing_heavy():
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
-
-
-def test_the_version_is_the_package_s():
-    assert tumble.__version__ == version("tumble")
 
 
 def test_without_optuna_the_sampler_is_not_listed(monkeypatch):

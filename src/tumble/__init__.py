@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .optimizer import Optimizer
     from .trials import Best, Outcome, Recommended, Suggestion, Trial
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Best",

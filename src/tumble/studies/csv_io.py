@@ -15,7 +15,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.history import violated
 from tumble.errors import InputError
-from tumble.integrations.optuna.trials import BILLED, OUTCOME, to_distribution
+from tumble.integrations.optuna.distributions import to_distributions
+from tumble.integrations.optuna.notes import BILLED, OUTCOME
 from tumble.parameters import Categorical, Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS, Entry
@@ -39,7 +40,7 @@ def evidence(
         state=TrialState.COMPLETE if measured else unmeasured,
         value=results[config.objective] if measured else None,
         params=values,
-        distributions={name: to_distribution(p) for name, p in config.space.parameters.items()},
+        distributions=to_distributions(config.space),
         user_attrs={RESULTS: dict(results)},
         system_attrs=attributes,
     )

@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.history import violated
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from tumble.integrations.optuna.trials import DECISION, OUTCOME, REASON, decision
+from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Float
 from tumble.studies.config import StudyConfig, StudyFileError

@@ -8,7 +8,8 @@ from typing import Any
 
 from optuna.trial import FrozenTrial
 
-from tumble.integrations.optuna.trials import OUTCOME, Reading, decision, setting
+from tumble.integrations.optuna.notes import OUTCOME, decision, setting
+from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import OWNER, Owner

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import optuna
 from optuna.trial import FrozenTrial
 
 from tumble.errors import BudgetReserved
-from tumble.integrations.optuna.gate import Gate
+from tumble.integrations.optuna.distributions import to_distributions
+from tumble.integrations.optuna.gate import Gate, WhileWaiting
 from tumble.integrations.optuna.sampler import TumbleSampler
-from tumble.integrations.optuna.trials import to_distribution
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS
 
@@ -26,10 +26,10 @@ class StudySampler(TumbleSampler):
             method=config.method,
             settings=config.settings,
             on_exhausted=config.on_exhausted,
-            space={name: to_distribution(p) for name, p in config.space.parameters.items()},
+            space=to_distributions(config.space),
         )
         self.config = config
-        self.while_waiting: Callable[[optuna.Study, FrozenTrial], bool] = _nobody_waits
+        self.while_waiting: WhileWaiting = _nobody_waits
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name, from the raw results and the limits of the file as it is now."""
@@ -39,7 +39,7 @@ class StudySampler(TumbleSampler):
         """Those of the file."""
         return [limit.name for limit in self.config.limits]
 
-    def remark(self, study: optuna.Study, kind: str, text: str) -> None:
+    def warn(self, study: optuna.Study, kind: str, text: str) -> None:
         """Nothing: the ledger shows it."""
 
     def gate(self, study: optuna.Study) -> Gate:

@@ -16,8 +16,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState, create_trial
 
 import tumble
+from tumble.integrations.optuna import notes, private
 from tumble.integrations.optuna import trials as meaning
-from tumble.integrations.optuna.sampler import _raised_by_objective
 
 QUICK = tumble.Settings(restarts=3, raw_samples=64, grid=64, n_minima=5)
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -51,7 +51,7 @@ def test_the_maximum_is_found_where_the_study_maximises() -> None:
     study = optuna.create_study(sampler=sampler(), direction="maximize")
     study.optimize(lambda t: 5 - bowl(t), n_trials=15)
     assert study.best_value > 4.99
-    note = study.best_trial.system_attrs[meaning.DECISION]
+    note = study.best_trial.system_attrs[notes.DECISION]
     assert note["mean"] == pytest.approx(5, abs=0.2)
     assert f"{note['mean']:.4g}" in note["why"]
     found = ours(study).recommend(study)
@@ -63,7 +63,7 @@ def test_the_maximum_is_found_where_the_study_maximises() -> None:
 def test_what_was_decided_stands_in_one_attribute_of_the_trial() -> None:
     study = optuna.create_study(sampler=sampler(failures=3))
     study.optimize(bowl, n_trials=3)
-    note = study.trials[-1].system_attrs[meaning.DECISION]
+    note = study.trials[-1].system_attrs[notes.DECISION]
     assert {"mode", "rho", "p_safe", "why", "params"} <= set(note)
     assert note["mode"] in {"start", "bold", "careful", "safest", "free"}
     assert note["why"].startswith("Trial 2: ")
@@ -136,7 +136,7 @@ def test_a_transient_failure_is_a_skip() -> None:
     study.tell(trial, state=TrialState.FAIL)
     (reading,) = read_all(study)
     assert reading.phase == "void"
-    assert study.trials[0].system_attrs[meaning.OUTCOME]["kind"] == "transient"
+    assert study.trials[0].system_attrs[notes.OUTCOME]["kind"] == "transient"
 
 
 def test_an_exception_of_the_objective_is_a_failure_with_its_reason_and_constraints() -> None:
@@ -162,7 +162,6 @@ def test_ctrl_c_is_not_a_failure() -> None:
         study.optimize(objective, n_trials=1)
     assert study.trials[0].state == TrialState.FAIL
     assert read_all(study)[0].phase == "void"
-    assert _raised_by_objective() is None
 
 
 def test_pruned_is_a_trial_without_a_value_and_no_failure() -> None:
@@ -198,7 +197,7 @@ def test_evidence_is_used_and_not_billed() -> None:
                 params={"x": x},
                 distributions={"x": FloatDistribution(0, 1)},
                 value=x,
-                system_attrs={meaning.BILLED: False, "constraints:g": 1.0},
+                system_attrs={notes.BILLED: False, "constraints:g": 1.0},
             )
         )
     mirror = ours(study).optimizer(study)
@@ -228,7 +227,7 @@ def test_a_space_of_failures_alone_is_searched_too() -> None:
     for _ in range(2):
         study.tell(study.ask(space), state=TrialState.FAIL)
     trial = study.ask(space)
-    assert study._storage.get_trial(trial._trial_id).system_attrs[meaning.DECISION]["mode"] != "start"
+    assert study.trials[trial.number].system_attrs[notes.DECISION]["mode"] != "start"
 
 
 def test_suggestions_stay_inside_their_distributions_and_two_in_flight_differ() -> None:
@@ -246,7 +245,7 @@ def test_suggestions_stay_inside_their_distributions_and_two_in_flight_differ() 
         assert pair[0].params != pair[1].params
         for trial in pair:
             for name, distribution in space.items():
-                assert distribution._contains(distribution.to_internal_repr(trial.params[name]))
+                assert private.contains(distribution, trial.params[name])
             trial.set_constraint("g", rng.normal() - 0.5)
             study.tell(trial, rng.normal())
 
@@ -272,14 +271,14 @@ def test_a_mixed_space_finds_its_optimum_and_keeps_the_promised_safety_at_the_po
     for seed in (1, 2, 3):
         study = mixed_study(seed)
         best.append(min(t.values[0] for t in study.trials if t.constraints["g"] <= 0))
-        careful = [meaning.decision(t) for t in study.trials if _mode(t) == "careful"]
+        careful = [notes.decision(t) for t in study.trials if _mode(t) == "careful"]
         assert careful
         assert all(note["p_safe"] >= note["rho"] - 1e-9 for note in careful)
     assert sorted(best)[1] < 0.01
 
 
 def _mode(trial: optuna.trial.FrozenTrial) -> str:
-    return str(meaning.decision(trial).get("mode"))
+    return str(notes.decision(trial).get("mode"))
 
 
 def test_a_trial_in_flight_without_a_setting_holds_a_failure_back() -> None:
@@ -289,7 +288,8 @@ def test_a_trial_in_flight_without_a_setting_holds_a_failure_back() -> None:
     first.set_constraint("g", -1.0)
     study.tell(first, 1.0)
     study.ask()  # undecided: it may turn out to be bold
-    note = study._storage.get_trial(study.ask(space)._trial_id).system_attrs[meaning.DECISION]
+    number = study.ask(space).number
+    note = study.trials[number].system_attrs[notes.DECISION]
     assert note["mode"] in ("careful", "safest")
     assert note["rho"] >= 0.99
 
@@ -312,8 +312,8 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 def test_a_long_note_is_shortened_until_a_storage_takes_it() -> None:
     note = {"mode": "careful", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(60)}}
-    assert meaning.fitting(note) == {"mode": "careful", "why": "w" * 100}
-    assert meaning.fitting({"why": "w" * 3000, "mode": "careful"}) == {"mode": "careful"}
+    assert notes.shortened(note) == {"mode": "careful", "why": "w" * 100}
+    assert notes.shortened({"why": "w" * 3000, "mode": "careful"}) == {"mode": "careful"}
 
 
 # -- the gate ------------------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def test_a_spent_budget_refuses_the_next_trial_unbilled_and_leaves_nothing_runni
     with pytest.raises(tumble.BudgetExhausted, match="budget of 1 failures is spent"):
         study.ask()
     assert study.trials[1].state == TrialState.FAIL
-    assert study.trials[1].system_attrs[meaning.OUTCOME]["kind"] == "unstarted"
+    assert study.trials[1].system_attrs[notes.OUTCOME]["kind"] == "unstarted"
     assert [r.phase for r in read_all(study)] == ["told", "void"]
 
 
@@ -390,8 +390,8 @@ def test_enqueued_trials_draw_a_ticket_and_stay_within_the_budget() -> None:
     study.enqueue_trial({"x": 0.5})
     study.enqueue_trial({"x": 0.6})
     first = study.ask()
-    stored = study._storage.get_trial(first._trial_id)
-    assert stored.system_attrs[meaning.TICKET] == 2
+    stored = study.trials[first.number]
+    assert stored.system_attrs[notes.TICKET] == 2
     done = threading.Event()
 
     def second() -> None:
@@ -410,14 +410,14 @@ def test_enqueued_trials_draw_a_ticket_and_stay_within_the_budget() -> None:
 def test_a_dead_worker_blocks_nobody_for_longer_than_its_heartbeat(tmp_path: Any) -> None:
     storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/a.db", heartbeat_interval=1, grace_period=1)
     study = optuna.create_study(storage=storage, sampler=sampler(failures=1, on_exhausted="stop"))
-    dead = study._storage.create_new_trial(study._study_id)
+    dead = private.storage_of(study).create_new_trial(private.study_id_of(study))
     storage.record_heartbeat(dead)  # and then it is heard of no more
-    silent = study._storage.create_new_trial(study._study_id)  # died even before that
+    silent = private.storage_of(study).create_new_trial(private.study_id_of(study))  # died even before that
     study.optimize(bowl, n_trials=1)
     states = [t.state for t in study.trials]
     assert states == [TrialState.FAIL, TrialState.FAIL, TrialState.COMPLETE]
     assert [r.phase for r in read_all(study)] == ["void", "void", "told"]
-    assert silent == study.trials[1]._trial_id
+    assert silent == private.trial_id_of(study.trials[1])
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -503,7 +503,7 @@ def test_the_optimizer_of_a_study_with_void_and_pruned_trials_is_saved_and_goes_
 def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:
     study = optuna.create_study(sampler=sampler(failures=5, space={"x": FloatDistribution(0, 1)}))
     study.ask({"x": FloatDistribution(0, 1)})
-    note = study.trials[0].system_attrs[meaning.DECISION]
+    note = study.trials[0].system_attrs[notes.DECISION]
     assert (note["mode"], note["p_safe"]) == ("start", None)
 
 

@@ -1,16 +1,9 @@
-"""What an Optuna trial means to a search with a budget of failures.
+"""What a trial of Optuna means to a search with a budget of failures.
 
-Optuna's states say less than a budget needs, so a few system attributes say the rest:
-
-==============  ============================================================================================
-`DECISION`      what the sampler decided: mode, rho, p_safe, why, and the setting itself
-`OUTCOME`       kind ("failure", "transient", "skipped", "unstarted") and reason of a FAIL
-`BILLED`        False on evidence that charges neither trials nor failures
-`TICKET`        an enqueued trial's place in the queue for the budget (others: their number)
-==============  ============================================================================================
+Optuna's states say less than a budget needs; the notes (`tumble.integrations.optuna.notes`) say the rest.
 
 ============================================  ==========================================================
-state                                         reading
+state                                         meaning
 ============================================  ==========================================================
 COMPLETE, every constraint <= 0               told, safe
 COMPLETE, a constraint of others not set      told, not safe: what was not measured is missing
@@ -27,53 +20,50 @@ WAITING                                       void, until someone takes it
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.history import violated
-from tumble.errors import InputError
-from tumble.parameters import Categorical, Choice, Float, Int, Parameter
-from tumble.serialize import OLD_MODES
-
-DECISION = "tumble:decision"
-OUTCOME = "tumble:outcome"
-BILLED = "tumble:billed"
-TICKET = "tumble:ticket"
-REASON = "tumble:reason"  # user attributes, to be set before a trial is told as failed
-TRANSIENT = "tumble:transient"
-ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
-
-PAST = (
-    "all {trials} trials of the TumbleSampler are used, and the study goes on: the budget of failures was "
-    "planned for those; give the sampler as many trials as the study will run"
-)
-UNMEASURED = (
-    "trial {trial} is complete without {names}: what was not measured is missing, never safe, so this trial "
-    "can't be the best; set every constraint with trial.set_constraint"
-)
+from tumble.integrations.optuna import private
+from tumble.integrations.optuna.notes import BILLED, outcome_of, setting, to_suggestion
+from tumble.space import Space
+from tumble.trials import Trial
 
 ConstraintsOf: TypeAlias = Callable[[FrozenTrial], Mapping[str, float]]
+Phase: TypeAlias = Literal["told", "running", "void"]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One Optuna trial, read."""
+    """What one trial of Optuna means.
+
+    Parameters
+    ----------
+    number
+        The trial's number within its study.
+    phase
+        "told", "running", or "void": it counts as if it had never been.
+    value
+        To be minimised; None where there is none.
+    constraints
+        g by name, as far as measured; g <= 0 is safe.
+    crashed
+        Whether the trial failed without all of its measurements.
+    reason
+        Why it failed, or why it is void.
+    billed
+        Whether it charges a trial, and a failure where it failed.
+    """
 
     number: int
-    phase: Literal["told", "running", "void"]
-    value: float | None  # to be minimised
-    constraints: Mapping[str, float]  # g by name, as far as measured
+    phase: Phase
+    value: float | None
+    constraints: Mapping[str, float]
     crashed: bool
     reason: str
     billed: bool
@@ -86,85 +76,76 @@ class Reading:
 
 def stored_constraints(trial: FrozenTrial) -> Mapping[str, float]:
     """The constraints in Optuna's own place: `trial.set_constraint` (5.x) or the old list (4.x)."""
-    named = {
-        key.removeprefix("constraints:"): value
-        for key, value in trial.system_attrs.items()
-        if key.startswith("constraints:")
-    }
-    listed = trial.system_attrs.get("constraints")
-    return named or {str(i): value for i, value in enumerate(listed or ())}
+    return trial.constraints
 
 
 def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored_constraints) -> Reading:
-    """What a trial means; `sign` is 1 for minimisation and -1 for maximisation."""
-    outcome = trial.system_attrs.get(OUTCOME) or {}
-    reason = str(outcome.get("reason", ""))
-    billed = bool(trial.system_attrs.get(BILLED, True))
+    """What a trial means.
+
+    Parameters
+    ----------
+    trial
+        As it is stored.
+    sign
+        1 where the study minimises, -1 where it maximises.
+    constraints_of
+        Gives g by name of a trial that was told.
+    """
+    outcome = outcome_of(trial)
+    reason, phase = outcome.get("reason", ""), _phase(trial)
+    crashed = trial.state == TrialState.FAIL and phase == "told"
     value: float | None = None
-    crashed = False
-    phase: Literal["told", "running", "void"] = "told"
     if trial.state == TrialState.COMPLETE:
         value = sign * trial.values[0]
         if not math.isfinite(value):
             value, crashed, reason = None, True, f"returned {trial.values[0]:g}"
-    elif trial.state == TrialState.FAIL:
-        crashed = outcome.get("kind") == "failure"
-        phase = "told" if crashed else "void"
-    elif trial.state != TrialState.PRUNED:
-        phase = "running" if trial.state == TrialState.RUNNING else "void"
     constraints = constraints_of(trial) if phase == "told" else {}
-    boundless = [name for name, g in constraints.items() if g == math.inf]
-    if boundless:  # broken beyond measure: nothing to fit a model to
-        value, crashed, reason = None, True, reason or f"constraint {boundless[0]} is inf"
-    finite = {name: float(g) for name, g in constraints.items() if math.isfinite(g)}
-    return Reading(trial.number, phase, value, finite, crashed, reason, billed)
+    infinite = [name for name, g in constraints.items() if g == math.inf]
+    if infinite:  # no model can be fitted to an infinite violation
+        value, crashed, reason = None, True, reason or f"constraint {infinite[0]} is inf"
+    return Reading(
+        number=trial.number,
+        phase=phase,
+        value=value,
+        constraints={name: float(g) for name, g in constraints.items() if math.isfinite(g)},
+        crashed=crashed,
+        reason=reason,
+        billed=bool(trial.system_attrs.get(BILLED, True)),
+    )
 
 
-def decision(trial: FrozenTrial) -> dict[str, Any]:
-    """What the sampler decided for a trial; empty where it decided nothing."""
-    note = dict(trial.system_attrs.get(DECISION) or {})
-    if note.get("mode") in OLD_MODES:
-        note["mode"] = OLD_MODES[note["mode"]]
-    return note
+def _phase(trial: FrozenTrial) -> Phase:
+    if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
+        return "told"
+    if trial.state == TrialState.RUNNING:
+        return "running"
+    return "told" if outcome_of(trial).get("kind") == "failure" and trial.state == TrialState.FAIL else "void"
 
 
-def setting(trial: FrozenTrial) -> dict[str, Any]:
-    """The trial's parameters: as stored, or as decided where it has not asked for all of them yet."""
-    return {**decision(trial).get("params", {}), **trial.params}
+def has_setting(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> bool:
+    """Whether the trial has a value inside each of these distributions, stored or decided."""
+    values = setting(trial)
+    return all(n in values and private.contains(d, values[n]) for n, d in search_space.items())
 
 
-def fitting(note: dict[str, Any]) -> dict[str, Any]:
-    """The note, without its largest parts where a storage would refuse the whole."""
-    for droppable in ("params", "why"):
-        if len(json.dumps(note)) <= ATTRIBUTE_LIMIT:
-            break
-        note = {key: value for key, value in note.items() if key != droppable}
-    return note
+def to_trial(trial: FrozenTrial, reading: Reading, space: Space, names: Sequence[str]) -> Trial:
+    """Optuna's trial as ours, with its constraints in the order of `names`."""
+    values = setting(trial)
+    x = {name: values[name] for name in space.names}
+    return Trial(
+        number=trial.number,
+        x=x,
+        u=tuple(space.encode(x).tolist()),
+        status="told" if reading.phase == "told" else "pending",
+        value=reading.value,
+        constraints=tuple(reading.constraints.get(name) for name in names),
+        crashed=reading.crashed,
+        reason=reading.reason,
+        billed=reading.billed,
+        suggestion=to_suggestion(trial, x, names),
+    )
 
 
-def to_parameter(distribution: BaseDistribution) -> Parameter:
-    """Our parameter for Optuna's distribution."""
-    if isinstance(distribution, FloatDistribution):
-        return Float(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
-    if isinstance(distribution, IntDistribution):
-        return Int(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
-    if isinstance(distribution, CategoricalDistribution):
-        return Categorical(distribution.choices)
-    raise InputError(f"expected a float, int or categorical distribution, but {distribution!r} came")
-
-
-def to_distribution(parameter: Parameter) -> BaseDistribution:
-    """Optuna's distribution for our parameter."""
-    if isinstance(parameter, Float):
-        return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
-    if isinstance(parameter, Int):
-        return IntDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
-    return CategoricalDistribution(parameter.choices)
-
-
-def admissible(value: Choice, distribution: BaseDistribution) -> bool:
-    """Whether a value belongs to a distribution."""
-    try:
-        return distribution._contains(distribution.to_internal_repr(value))
-    except ValueError:
-        return False
+def constraint_names(known: Sequence[str], readings: Sequence[Reading]) -> list[str]:
+    """The names of the constraints: those known beforehand, then by their first appearance."""
+    return list(dict.fromkeys([*known, *(name for reading in readings for name in reading.constraints)]))

@@ -1,0 +1,85 @@
+"""Optuna's distributions and our parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.trial import FrozenTrial
+
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Float, Int, Parameter
+from tumble.space import Space
+
+
+def to_parameter(distribution: BaseDistribution) -> Parameter:
+    """Our parameter for Optuna's distribution."""
+    if isinstance(distribution, FloatDistribution):
+        return Float(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
+    if isinstance(distribution, IntDistribution):
+        return Int(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
+    if isinstance(distribution, CategoricalDistribution):
+        return Categorical(distribution.choices)
+    raise InputError(f"expected a float, int or categorical distribution, but {distribution!r} came")
+
+
+def to_distribution(parameter: Parameter) -> BaseDistribution:
+    """Optuna's distribution for our parameter."""
+    if isinstance(parameter, Float):
+        return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+    if isinstance(parameter, Int):
+        return IntDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+    return CategoricalDistribution(parameter.choices)
+
+
+def to_distributions(space: Space) -> dict[str, BaseDistribution]:
+    """Optuna's distributions for our space, by name."""
+    return {name: to_distribution(parameter) for name, parameter in space.parameters.items()}
+
+
+def to_space(distributions: Mapping[str, BaseDistribution]) -> Space:
+    """Our space for Optuna's distributions by name."""
+    return Space({name: to_parameter(distribution) for name, distribution in distributions.items()})
+
+
+def searchable(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """Those with more than one value, and of a kind that our space knows."""
+    return {name: distribution for name, distribution in distributions.items() if _can_search(distribution)}
+
+
+def common(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The distributions that all of these trials share."""
+    if not trials:
+        return {}
+    shared = dict(trials[-1].distributions)
+    for trial in trials[:-1]:
+        shared = {n: d for n, d in shared.items() if trial.distributions.get(n) == d}
+    return shared
+
+
+def check(space: object) -> dict[str, BaseDistribution]:
+    """What a user gave as distributions by name; `InputError` where it is something else."""
+    remedy = 'write for example {"x": optuna.distributions.FloatDistribution(0.0, 1.0)}'
+    if not isinstance(space, Mapping):
+        raise InputError(f"space must be a dict of distributions by name, not {space!r}; {remedy}")
+    for name, distribution in space.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InputError(
+                f"space: {name!r} must be a distribution of Optuna, not {distribution!r}; {remedy}"
+            )
+    return dict(space)
+
+
+def _can_search(distribution: BaseDistribution) -> bool:
+    if distribution.single():
+        return False
+    try:
+        to_parameter(distribution)
+    except InputError:
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""What the sampler writes to a trial of Optuna, and how it is read back.
+
+==============  ============================================================================================
+`DECISION`      what the sampler decided: mode, rho, p_safe, why, the setting, and the fitted hyperparameters
+`OUTCOME`       kind ("failure", "transient", "skipped", "unstarted") and reason of a trial that is FAIL
+`BILLED`        False on old data, which charge neither trials nor failures
+`TICKET`        the place of an enqueued trial in the queue for the budget (for others it is their number)
+`BY_HAND`       True on a trial that sends no heartbeats, because a person or a script runs it
+==============  ============================================================================================
+
+All of these are system attributes.  The names are stored in people's databases, so they never change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from optuna.trial import FrozenTrial
+
+from tumble.core.process.gp import Hyper
+from tumble.serialize import OLD_MODES
+from tumble.trials import Fitted, Suggestion
+
+DECISION = "tumble:decision"
+OUTCOME = "tumble:outcome"
+BILLED = "tumble:billed"
+TICKET = "tumble:ticket"
+BY_HAND = "tumble:by-hand"
+REASON = "tumble:reason"  # a user attribute, to be set before a trial is told as failed
+TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
+ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
+REASON_LIMIT = 500  # characters
+
+
+def decision(trial: FrozenTrial) -> dict[str, Any]:
+    """What the sampler decided for a trial; empty where it decided nothing."""
+    note = dict(trial.system_attrs.get(DECISION) or {})
+    if note.get("mode") in OLD_MODES:
+        note["mode"] = OLD_MODES[note["mode"]]
+    return note
+
+
+def setting(trial: FrozenTrial) -> dict[str, Any]:
+    """The trial's parameters: as stored, or as decided where it has not asked for all of them yet."""
+    return {**decision(trial).get("params", {}), **trial.params}
+
+
+def outcome(kind: str, reason: str) -> dict[str, str]:
+    """What is stored under `OUTCOME`."""
+    return {"kind": kind, "reason": reason[:REASON_LIMIT]}
+
+
+def outcome_of(trial: FrozenTrial) -> dict[str, str]:
+    """What was stored under `OUTCOME`; empty where nothing was."""
+    return dict(trial.system_attrs.get(OUTCOME) or {})
+
+
+def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str]) -> dict[str, Any]:
+    """What is stored under `DECISION`; NaN becomes None, because not every database takes it."""
+    predicted = zip(names, suggestion.constraint_means, suggestion.constraint_stds, strict=False)
+    note: dict[str, Any] = {
+        "mode": suggestion.mode,
+        "rho": _rounded(suggestion.rho),
+        "p_safe": _rounded(suggestion.p_safe),
+        "why": suggestion.why,
+        "mean": _rounded(suggestion.mean),
+        "std": _rounded(suggestion.std),
+        "constraints": {name: [_rounded(mean), _rounded(std)] for name, mean, std in predicted},
+        "params": suggestion.x,
+    }
+    if fitted is not None:
+        hypers = [fitted.objective, *fitted.constraints]
+        rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]
+        note["warm"] = [[*map(_rounded, row), h.learned] for row, h in zip(rows, hypers, strict=True)]
+    return shortened(note)
+
+
+def shortened(note: dict[str, Any]) -> dict[str, Any]:
+    """The note, without its largest parts where a storage would refuse the whole."""
+    for droppable in ("params", "why"):
+        if len(json.dumps(note)) <= ATTRIBUTE_LIMIT:
+            break
+        note = {key: value for key, value in note.items() if key != droppable}
+    return note
+
+
+def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -> Suggestion | None:
+    """The suggestion that a trial came from, as far as the controller and the calibration need it."""
+    note = decision(trial)
+    if note.get("p_safe") is None:
+        return None
+    predicted = [note.get("constraints", {}).get(name) or [None, None] for name in names]
+    means, stds = ([np.nan if p[k] is None else p[k] for p in predicted] for k in (0, 1))
+    return Suggestion(
+        trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan, 0, 0,
+        constraint_means=tuple(means), constraint_stds=tuple(stds),
+    )  # fmt: skip
+
+
+def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int) -> Fitted | None:
+    """The hyperparameters of the latest decision that fit this space and these constraints."""
+    for trial in reversed(trials):
+        rows = decision(trial).get("warm")
+        if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 4 for row in rows):
+            hypers = [Hyper(tuple(row[:dim]), *row[dim:]) for row in rows]
+            return Fitted(hypers[0], tuple(hypers[1:]))
+    return None
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.9g}") if np.isfinite(value) else None

@@ -1,0 +1,135 @@
+"""Every name of Optuna that its documentation does not promise, each behind a function with a plain name.
+
+No other module of tumble touches a private name of Optuna.  When Optuna changes one of them, one function
+here and one test in ``tests/integrations/optuna/test_private.py`` change with it.  What stands here has no
+public counterpart in Optuna 5; the reason stands with each function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.study._frozen import (
+    FrozenStudy as FrozenStudy,  # the type that `BaseStorage.get_all_studies` gives
+)
+from optuna.trial import FrozenTrial, Trial
+
+from tumble.parameters import Choice
+
+CONSTRAINT = "constraints:"  # `Trial.set_constraint` stores a value under this prefix and the name
+ENQUEUED = "fixed_params"  # `Study.enqueue_trial` stores the parameters that were given under this name
+
+
+def storage_of(study: Study) -> BaseStorage:
+    """The storage of a study.
+
+    A sampler is handed a study and a `FrozenTrial`.  Neither has a public method that writes to the trial.
+    """
+    return study._storage
+
+
+def study_id_of(study: Study) -> int:
+    """The number under which the storage knows the study."""
+    return study._study_id
+
+
+def trial_id_of(trial: FrozenTrial | Trial) -> int:
+    """The number under which the storage knows the trial; `trial.number` counts within its study."""
+    return trial._trial_id
+
+
+def stored_trial(study: Study, trial: FrozenTrial) -> FrozenTrial:
+    """The trial as it is stored now."""
+    return study._storage.get_trial(trial._trial_id)
+
+
+def set_attribute(study: Study, trial: FrozenTrial, key: str, value: Any) -> None:
+    """Store a system attribute of a trial in progress."""
+    study._storage.set_trial_system_attr(trial._trial_id, key, value)
+
+
+def enter_trial(study: Study, trial_id: int) -> Trial:
+    """The trial in progress with this id, with its parameters sampled.
+
+    `Study.ask` always makes a new trial, or takes one that waits.  This goes on with one that exists.
+    """
+    return Trial(study, trial_id)
+
+
+def is_in_optimize(study: Study) -> bool:
+    """Whether this thread runs `study.optimize`, rather than `study.ask` and `study.tell`.
+
+    Optuna sends heartbeats in the first case only.
+    """
+    return bool(study._thread_local.in_optimize_loop)
+
+
+def is_enqueued(trial: FrozenTrial) -> bool:
+    """Whether the trial came from `study.enqueue_trial`."""
+    return ENQUEUED in trial.system_attrs
+
+
+def contains(distribution: BaseDistribution, value: Choice) -> bool:
+    """Whether a value belongs to a distribution."""
+    try:
+        return distribution._contains(distribution.to_internal_repr(value))
+    except ValueError:
+        return False
+
+
+def heartbeat_grace(storage: BaseStorage) -> float | None:
+    """Seconds after which a silent trial counts as dead; None where the storage keeps no heartbeats."""
+    interval = getattr(storage, "get_heartbeat_interval", lambda: None)()
+    if interval is None:
+        return None
+    return float(getattr(_backend(storage), "grace_period", None) or 2 * interval)
+
+
+def record_heartbeat(storage: BaseStorage, trial_id: int) -> None:
+    """Send a heartbeat for a trial, where the storage keeps heartbeats."""
+    if heartbeat_grace(storage) is not None:
+        storage.record_heartbeat(trial_id)  # type: ignore[attr-defined]
+
+
+def has_heartbeat(storage: BaseStorage, trial_id: int) -> bool:
+    """Whether a heartbeat was ever recorded for a trial; the storage must keep heartbeats.
+
+    Optuna fails a trial whose last heartbeat is too old, and never one that has none.
+    """
+    with contextlib.closing(_backend(storage).scoped_session()) as session:
+        model = optuna.storages._rdb.models.TrialHeartbeatModel
+        return model.where_trial_id(trial_id, session) is not None
+
+
+def silent_trial_ids(storage: BaseStorage, study_id: int) -> set[int]:
+    """The trials in progress whose last heartbeat is older than the grace; none without heartbeats."""
+    if heartbeat_grace(storage) is None:
+        return set()
+    return set(storage._get_stale_trial_ids(study_id))  # type: ignore[attr-defined]
+
+
+def error_of_objective() -> BaseException | None:
+    """What the objective of the running `study.optimize` raised; None where a trial was told by hand.
+
+    Optuna stores FAIL for Ctrl-C and for a failure alike, and hands the sampler nothing to tell them apart.
+    The exception is a local variable of the function that calls the sampler, and nowhere else.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        module, function = frame.f_globals.get("__name__"), frame.f_code.co_name
+        if (module, function) == ("optuna.study._optimize", "_run_trial"):
+            error = frame.f_locals.get("func_err")
+            return error if isinstance(error, BaseException) else None
+        frame = frame.f_back
+    return None
+
+
+def _backend(storage: BaseStorage) -> Any:
+    """The database behind Optuna's cache of it."""
+    return getattr(storage, "_backend", storage)

@@ -1,0 +1,185 @@
+"""The private names of Optuna that tumble uses; each test says what breaks when Optuna changes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages import InMemoryStorage, RDBStorage
+from optuna.trial import TrialState
+
+from tumble.integrations.optuna import private
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+def beating(folder: Path, grace: int | None = None) -> RDBStorage:
+    return RDBStorage(f"sqlite:///{folder}/a.db", heartbeat_interval=1, grace_period=grace)
+
+
+def running(study: optuna.Study) -> optuna.trial.FrozenTrial:
+    """A trial that was created, and that no `Trial` object stands for."""
+    number = private.storage_of(study).create_new_trial(private.study_id_of(study))
+    return next(t for t in study.get_trials() if private.trial_id_of(t) == number)
+
+
+def test_a_study_has_a_storage_and_an_id_there() -> None:
+    """Without them the sampler can write no note, and the ledger can create no trial with an owner."""
+    storage = InMemoryStorage()
+    optuna.create_study(study_name="other", storage=storage)
+    study = optuna.create_study(study_name="mine", storage=storage)
+    assert private.storage_of(study) is storage
+    assert storage.get_study_name_from_id(private.study_id_of(study)) == "mine"
+
+
+def test_a_trial_has_an_id_in_the_storage_that_is_not_its_number() -> None:
+    """Without it every note goes astray."""
+    storage = InMemoryStorage()
+    optuna.create_study(storage=storage).ask()
+    trial = optuna.create_study(storage=storage).ask()
+    assert trial.number == 0
+    assert private.trial_id_of(trial) == 1
+    assert storage.get_trial(1).number == 0
+
+
+def test_an_attribute_is_stored_and_read_back() -> None:
+    """Without it decisions, outcomes and tickets are not stored."""
+    study = optuna.create_study()
+    trial = running(study)
+    private.set_attribute(study, trial, "tumble:test", {"a": [1.0, None]})
+    assert private.stored_trial(study, trial).system_attrs == {"tumble:test": {"a": [1.0, None]}}
+    assert trial.system_attrs == {}
+
+
+def test_a_trial_that_exists_is_entered_under_its_number() -> None:
+    """Without it `tumble ask` can't give its owner to a trial, nor go on with one whose runner died."""
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    running(study)
+    second = running(study)
+    trial = private.enter_trial(study, private.trial_id_of(second))
+    assert trial.number == 1
+    assert 0.0 <= trial.suggest_float("x", 0.0, 1.0) <= 1.0
+    assert len(study.trials) == 2
+
+
+def test_the_loop_of_optimize_is_told_from_asking_by_hand() -> None:
+    """Without it a trial asked by hand is taken for dead, because it sends no heartbeats."""
+    study = optuna.create_study()
+    seen: list[bool] = []
+
+    def objective(trial: optuna.Trial) -> float:
+        seen.append(private.is_in_optimize(study))
+        return trial.suggest_float("x", 0.0, 1.0)
+
+    assert not private.is_in_optimize(study)
+    study.optimize(objective, n_trials=1)
+    assert seen == [True]
+    assert not private.is_in_optimize(study)
+
+
+def test_stopping_outside_of_optimize_is_a_runtime_error() -> None:
+    """The gate relies on this public behaviour: otherwise a trial told by hand would stop another loop."""
+    with pytest.raises(RuntimeError):
+        optuna.create_study().stop()
+
+
+def test_an_enqueued_trial_carries_what_it_was_given() -> None:
+    """Without it an enqueued trial is not told from others, and the hard cap is not kept."""
+    study = optuna.create_study()
+    study.ask()
+    study.enqueue_trial({"x": 0.5})
+    assert [private.is_enqueued(t) for t in study.get_trials()] == [False, True]
+    study.ask()
+    assert [private.is_enqueued(t) for t in study.get_trials()] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("distribution", "inside", "outside"),
+    [
+        (FloatDistribution(0.0, 1.0), [0.0, 1.0], [1.1, -0.1, "a"]),
+        (FloatDistribution(0.0, 1.0, step=0.25), [0.25, 0.75], [0.3]),
+        (IntDistribution(1, 9, step=2), [1, 3], [2, 11]),
+        (CategoricalDistribution(["a", None]), ["a", None], ["b"]),
+    ],
+)
+def test_a_distribution_says_what_it_contains(
+    distribution: optuna.distributions.BaseDistribution, inside: list[object], outside: list[object]
+) -> None:
+    """Without it a setting from an earlier space could be taken as one of the space of now."""
+    assert all(private.contains(distribution, value) for value in inside)  # type: ignore[arg-type]
+    assert not any(private.contains(distribution, value) for value in outside)  # type: ignore[arg-type]
+
+
+def test_the_grace_of_a_heartbeat_is_known(tmp_path: Path) -> None:
+    """Without it nobody knows when a silent worker is dead."""
+    assert private.heartbeat_grace(InMemoryStorage()) is None
+    assert private.heartbeat_grace(beating(tmp_path, grace=7)) == 7.0
+    study = optuna.create_study(storage=beating(tmp_path))
+    assert private.heartbeat_grace(private.storage_of(study)) == 2.0  # also behind Optuna's cache
+
+
+def test_a_first_heartbeat_is_seen(tmp_path: Path) -> None:
+    """Without it a worker that died before its first heartbeat blocks the others for ever."""
+    study = optuna.create_study(storage=beating(tmp_path))
+    storage, trial_id = private.storage_of(study), private.trial_id_of(running(study))
+    assert not private.has_heartbeat(storage, trial_id)
+    private.record_heartbeat(storage, trial_id)
+    assert private.has_heartbeat(storage, trial_id)
+    private.record_heartbeat(InMemoryStorage(), 0)  # no heartbeats there: nothing happens
+
+
+def test_a_silent_trial_is_found(tmp_path: Path) -> None:
+    """Without it the trial of a dead worker keeps its place in the budget for ever."""
+    backend = beating(tmp_path, grace=60)
+    study = optuna.create_study(storage=backend)
+    storage, study_id = private.storage_of(study), private.study_id_of(study)
+    trial_id = private.trial_id_of(running(study))
+    private.record_heartbeat(storage, trial_id)
+    assert private.silent_trial_ids(storage, study_id) == set()
+    backend.grace_period = -1
+    assert private.silent_trial_ids(storage, study_id) == {trial_id}
+    assert private.silent_trial_ids(InMemoryStorage(), 0) == set()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("fell over"), KeyboardInterrupt(), None])
+def test_the_error_of_the_objective_is_found_by_the_sampler(error: BaseException | None) -> None:
+    """Without it Ctrl-C is billed as a failure, and a failure has no reason and no constraints."""
+    found: list[BaseException | None] = []
+
+    class Sampler(optuna.samplers.RandomSampler):
+        def after_trial(self, *arguments: object) -> None:
+            found.append(private.error_of_objective())
+
+    def objective(trial: optuna.Trial) -> float:
+        if error is not None:
+            raise error
+        return 1.0
+
+    study = optuna.create_study(sampler=Sampler())
+    if isinstance(error, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            study.optimize(objective, n_trials=1)
+    else:
+        study.optimize(objective, n_trials=1, catch=(RuntimeError,))
+    assert found == [error]
+    study.tell(study.ask(), state=TrialState.FAIL)
+    assert found == [error, None]
+
+
+def test_a_constraint_is_stored_under_its_name() -> None:
+    """Without it the constraints of `constraints_func` and of a study file are not seen by Optuna."""
+    study = optuna.create_study()
+    trial = study.ask()
+    trial.set_constraint("load", 0.5)
+    assert study.trials[0].system_attrs == {f"{private.CONSTRAINT}load": 0.5}
+
+
+def test_a_storage_lists_its_studies_by_name() -> None:
+    """Without it the dashboard shows no study."""
+    storage = InMemoryStorage()
+    optuna.create_study(study_name="mine", storage=storage)
+    (study,) = storage.get_all_studies()
+    assert isinstance(study, private.FrozenStudy)
+    assert study.study_name == "mine"

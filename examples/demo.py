@@ -1,4 +1,4 @@
-"""The main job of `make run`: a drill is tuned in 60 trials of which 6 may fail, live in the terminal.
+"""A drill is tuned in 60 trials of which 6 may fail, live in the terminal: `make run`.
 
     python examples/demo.py [--seed N] [--out FOLDER]
 
@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from tumble import Failure, Optimizer, Outcome, Trial
+from tumble import Failure, Optimizer, Outcome, Trial, plots
 
 Array = NDArray[np.float64]
 
@@ -39,9 +40,9 @@ def drill(x: Array) -> Outcome:
     return Outcome(float(seconds), (float(torque - 12.0), float(temperature - 80.0)))
 
 
-def search(method: str, seed: int, live: bool) -> Optimizer:
-    """One search from the known setting; `live` prints every trial with its reason."""
-    opt = Optimizer(BOUNDS, TRIALS, FAILURES if method == "xsf" else None, CONSTRAINTS, seed, method)
+def search(method: str, seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
+    """One search from the known setting; ``live`` prints every trial with what was asked for."""
+    opt = Optimizer(BOUNDS, trials, FAILURES if method == "xsf" else None, CONSTRAINTS, seed, method)
     first = drill(START)
     opt.tell(START, first.value, constraints=first.constraints, billed=False)
     while opt.trials_left:
@@ -57,86 +58,90 @@ def search(method: str, seed: int, live: bool) -> Optimizer:
 
 
 def line(trial: Trial, opt: Optimizer) -> str:
-    """One trial in one line: what came of it, the budget, and what was asked for."""
+    """One trial in one line: where, what was asked for, what came of it, and the budget."""
     assert trial.suggestion is not None
-    where = f"{trial.x[0]:6.0f} rpm {trial.x[1]:5.3f} mm {trial.x[2]:4.1f} pecks"
-    over = [
-        name.split(" - ")[0] for name, g in zip(CONSTRAINTS, trial.constraints, strict=True) if g and g > 0
-    ]
-    came = (
-        trial.reason if trial.crashed else f"{', '.join(over)} too high" if over else f"{trial.value:6.2f} s"
-    )
-    best = "" if opt.best is None else f"best {opt.best.value:5.2f} s"
     mark = "✗" if trial.failed else "✓"
-    s = trial.suggestion
-    asked = f"{s.mode:7} P(safe) {s.p_safe:6.1%}"
+    where = f"{trial.x[0]:6.0f} rpm {trial.x[1]:5.3f} mm {trial.x[2]:4.1f} pecks"
+    asked = f"{trial.suggestion.mode:7} P(safe) {trial.suggestion.p_safe:6.1%}"
+    best = "" if opt.best is None else f"best {opt.best.value:5.2f} s"
+    came = came_of_it(trial)
     return f"{trial.number:3} {mark} {where}  {asked}  {came:22} {best}  failures left {opt.failures_left}"
 
 
-def failures(opt: Optimizer) -> int:
-    """Billed failures so far."""
-    return sum(t.failed and t.billed for t in opt.trials)
+def came_of_it(trial: Trial) -> str:
+    """The time of a hole, or what went wrong."""
+    if trial.crashed:
+        return trial.reason
+    limits = zip(CONSTRAINTS, trial.constraints, strict=True)
+    over = [name.split(" - ")[0] for name, g in limits if g is not None and g > 0]
+    return f"{', '.join(over)} too high" if over else f"{trial.value:6.2f} s"
+
+
+def until_failure(opt: Optimizer, count: int) -> list[Trial]:
+    """The trials of a search up to its billed failure number ``count``; all of them where it made fewer."""
+    failed = [trial.number for trial in opt.trials if trial.billed and trial.failed]
+    last = failed[count - 1] if len(failed) >= count else opt.trials[-1].number
+    return [trial for trial in opt.trials if trial.number <= last]
 
 
 def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
     """The result, in the user's units, beside the search that knows no budget."""
     best, recommended = ours.best, ours.recommend()
     assert best is not None
-    assert recommended is not None
-    spent = 0
-    frozen = [t for t in other.trials if not t.billed]
-    for trial in (t for t in other.trials if t.billed):
-        frozen.append(trial)
-        spent += trial.failed
-        if spent == budget:
-            break
-    stopped = min((t.value for t in frozen if t.safe and t.value is not None), default=np.nan)
-    setting = ", ".join(f"{n} {v:.4g} {u}" for n, v, u in zip(NAMES, best.x, UNITS, strict=True))
     assert other.best is not None
+    assert recommended is not None
+    stopped = until_failure(other, budget)
+    by_then = min((t.value for t in stopped if t.safe and t.value is not None), default=np.nan)
+    setting = ", ".join(f"{n} {v:.4g} {u}" for n, v, u in zip(NAMES, best.x, UNITS, strict=True))
     return "\n".join([
         f"best safe setting   {setting}: {best.value:.2f} s a hole (trial {best.number})",
         f"recommended         {recommended.mean:.2f} ± {recommended.std:.2g} s, "
         f"P(safe) {recommended.p_safe:.2%}",
-        f"failures            {failures(ours)} of {budget} in {TRIALS} trials",
-        f"without a budget    EIC breaks {failures(other)} in {TRIALS} trials for {other.best.value:.2f} s; "
-        f"stopped at its failure {budget} (trial {frozen[-1].number}) it had {stopped:.2f} s",
+        f"failures            {ours.n_failures} of {budget} in {ours.max_trials} trials",
+        f"without a budget    EIC breaks {other.n_failures} in {other.max_trials} trials for "
+        f"{other.best.value:.2f} s; stopped at its failure {budget} (trial {stopped[-1].number}) it had "
+        f"{by_then:.2f} s",
     ])  # fmt: skip
 
 
 def pictures(opt: Optimizer, other: Optimizer, folder: Path) -> list[Path]:
-    """Draw the budget's story and the crossings of Figure 1; returns where they are."""
-    from matplotlib.figure import Figure
-
-    from tumble import plots
-
+    """Draw the story of the budget and the crossings of Figure 1; returns where they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    story = Figure(figsize=(9, 8), layout="constrained")
-    top, middle, bottom = story.subplots(3, 1, sharex=True)
+    paths = [folder / "budget.png", folder / "crossings.png"]
+    for figure, path in zip((story(opt, other), crossings(opt)), paths, strict=True):
+        figure.savefig(path, dpi=130)
+    return paths
+
+
+def story(opt: Optimizer, other: Optimizer) -> Figure:
+    """Progress and budget of our search, and the failures of both."""
+    figure = Figure(figsize=(9, 8), layout="constrained")
+    top, middle, bottom = figure.subplots(3, 1, sharex=True)
     plots.draw_progress(top, plots.progress_data(opt), "seconds a hole")
     plots.draw_budget(middle, plots.budget_data(opt))
-    for search_, style, name in (
-        (opt, "-", "XsF, which knows its budget"),
-        (other, "--", "EIC, which knows none"),
-    ):
-        billed = [t for t in search_.trials if t.billed]
+    both = ((opt, "-", "XsF, which knows its budget"), (other, "--", "EIC, which knows none"))
+    for searched, style, name in both:
+        billed = [t for t in searched.trials if t.billed]
         failed = np.cumsum([t.failed for t in billed])
         bottom.step([t.number for t in billed], failed, style, where="post", label=name, color="black")
     bottom.axhline(FAILURES, color="black", linewidth=0.8, linestyle=":")
     bottom.set(xlabel="trial", ylabel="failures so far")
     bottom.legend(frameon=False)
-    crossings = Figure(figsize=(13, 6), layout="constrained")
-    columns = crossings.subplots(2, len(NAMES), sharex="col").T
+    return figure
+
+
+def crossings(opt: Optimizer) -> Figure:
+    """Prediction, safety and crossings along each parameter through the best setting."""
+    figure = Figure(figsize=(13, 6), layout="constrained")
+    columns = figure.subplots(2, len(NAMES), sharex="col").T
     for column, data, name, unit in zip(columns, plots.slices_data(opt), NAMES, UNITS, strict=True):
         named = replace(data, name=f"{name} [{unit}]")
         plots.draw_crossings(column[0], column[1], named, opt.settings.rho_safe, "seconds a hole")
-    paths = [folder / "budget.png", folder / "crossings.png"]
-    for figure, path in zip((story, crossings), paths, strict=True):
-        figure.savefig(path, dpi=130)
-    return paths
+    return figure
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the demo."""
+    """Search with and without a budget, print both, and draw them."""
     parser = argparse.ArgumentParser(prog="python examples/demo.py", description=__doc__.split("\n\n")[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("out"))

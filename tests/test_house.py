@@ -22,16 +22,11 @@ MODULES = house.modules()
 # Private names of other libraries, each in one module of ours that says why it needs them.
 FOREIGN = {
     "tumble.integrations.optuna.private": "Optuna has no public way to them",
-    "tumble.integrations.ax.private": "Ax has no public way to them",
+    "tumble.integrations.ax.node": "Ax has no public way to them",
     "benchmarks.fingerprint.models": "the public way to an experiment of Ax's Client came after 0.1.0",
 }
 
 OPEN = {
-    "tumble.integrations.ax.node",
-    "tumble.integrations.optuna.gate",
-    "tumble.integrations.optuna.sampler",
-    "tumble.integrations.optuna.trials",
-    "tumble.plots",
     "tumble.studies.dashboard",
     "tumble.studies.ledger",
     "tumble.studies.storage",

@@ -34,7 +34,7 @@ from experiments.runs.methods import LABELS, TumbleSearcher, make_peer  # noqa: 
 from experiments.runs.records import Spec  # noqa: E402
 from experiments.runs.searcher import Searcher  # noqa: E402
 from tumble import Settings, problems  # noqa: E402
-from tumble.methods import POLICIES as METHODS  # noqa: E402
+from tumble.methods import METHODS  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402

@@ -1,7 +1,9 @@
 """One contract for every method, and methods and settings by name."""
 
+import importlib
+import sys
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,15 +15,15 @@ from tumble.core import budget
 from tumble.core.algorithm import propose
 from tumble.core.history import History
 from tumble.core.settings import Settings
-from tumble.methods import POLICIES, Policy, policy, resolve_settings
+from tumble.methods import METHODS, Method, MethodName, find_method, resolve_settings
 
 FAST = Settings(raw_samples=96, grid=64, restarts=4, draws=4)
 BOUNDS = [(-2.0, 3.0), (10.0, 20.0)]
-CONSTRAINED = [p for p in POLICIES.values() if p.constrained]
-every_policy = pytest.mark.parametrize("method", POLICIES.values(), ids=POLICIES)
+CONSTRAINED = [p for p in METHODS.values() if p.constrained]
+every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
-def count(method: Policy) -> int:
+def count(method: Method) -> int:
     return 1 if method.constrained else 0
 
 
@@ -30,13 +32,13 @@ def fun(x):
     return float((x[0] - 1.0) ** 2 + (x[1] - 14.0) ** 2 / 25.0), float(x[0] + x[1] / 5.0 - 4.5)
 
 
-def tell(opt, where, method: Policy, billed=True):
+def tell(opt, where, method: Method, billed=True):
     x = where.x if isinstance(where, tumble.Suggestion) else np.asarray(where)
     value, g = fun(x)
     opt.tell(where, value, [g] * count(method), billed=billed)
 
 
-def started(method: Policy, seed=3, settings=FAST, failures=None):
+def started(method: Method, seed=3, settings=FAST, failures=None):
     """Six points told, four of them safe."""
     opt = tumble.Optimizer(
         BOUNDS, trials=30, failures=failures, constraints=count(method), seed=seed, method=method.name,
@@ -47,19 +49,16 @@ def started(method: Policy, seed=3, settings=FAST, failures=None):
     return opt
 
 
-def run(method: Policy, past: History, seed: int = 0, settings=FAST):
+def run(method: Method, past: History, seed: int = 0, settings=FAST):
     state = budget.start(30, 30, settings) if method.constrained else None
-    return propose(
-        past, state, method.build, settings, np.random.default_rng(seed), controlled=method.controlled,
-        weighted=method.weighted, keeps=method.keeps,
-    )  # fmt: skip
+    return propose(past, state, method, settings, np.random.default_rng(seed))
 
 
-def past_of(method: Policy, n: int = 10, dim: int = 2, **more: Any) -> History:
+def past_of(method: Method, n: int = 10, dim: int = 2, **more: Any) -> History:
     return smooth_history(n, dim, constraints=count(method), **more)
 
 
-@every_policy
+@every_method
 def test_suggestions_are_finite_and_inside_the_bounds(method):
     opt = started(method)
     for _ in range(4):
@@ -70,14 +69,14 @@ def test_suggestions_are_finite_and_inside_the_bounds(method):
         tell(opt, s, method)
 
 
-@every_policy
+@every_method
 @pytest.mark.parametrize("settings", ["default", "paper"])
 def test_both_settings_by_name_run(method, settings):
     opt = started(method, settings=settings)
     assert np.isfinite(opt.ask().x).all()
 
 
-@every_policy
+@every_method
 def test_the_seed_decides(method):
     def sequence(seed):
         opt = started(method, seed)
@@ -91,7 +90,7 @@ def test_the_seed_decides(method):
     np.testing.assert_array_equal(sequence(3), sequence(3))
 
 
-@every_policy
+@every_method
 def test_a_saved_study_goes_on_as_if_never_stopped(method):
     opt = started(method)
     tell(opt, opt.ask(), method)
@@ -99,7 +98,7 @@ def test_a_saved_study_goes_on_as_if_never_stopped(method):
     np.testing.assert_array_equal(opt.ask().x, again.ask().x)
 
 
-@every_policy
+@every_method
 def test_what_is_in_flight_is_not_suggested_again(method):
     opt = started(method)
     asked = np.array([opt.ask().x for _ in range(4)])
@@ -107,7 +106,7 @@ def test_what_is_in_flight_is_not_suggested_again(method):
     assert (apart > 1e-6).all()
 
 
-@every_policy
+@every_method
 def test_uncertainty_counts_what_is_in_flight(method):
     """The acquisition at a trial in flight is not what it is without it."""
     past = past_of(method)
@@ -120,7 +119,7 @@ def test_uncertainty_counts_what_is_in_flight(method):
     assert values[0] != values[1] or not np.isfinite(values[0])
 
 
-@every_policy
+@every_method
 def test_proposing_is_pure(method):
     past = past_of(method, pending=1)
     before = {f.name: getattr(past, f.name).copy() for f in fields(past)}
@@ -135,7 +134,7 @@ def test_proposing_is_pure(method):
         np.testing.assert_array_equal(getattr(past, name), value)
 
 
-@every_policy
+@every_method
 @pytest.mark.parametrize(
     "settings", [FAST, replace(Settings.paper(), raw_samples=96, grid=64)], ids=["default", "paper"]
 )
@@ -157,7 +156,7 @@ def test_the_acquisition_keeps_the_protocol(method, settings):
 
 @pytest.mark.parametrize(
     ("method", "kind"),
-    [(p, "crashed") for p in POLICIES.values()] + [(p, k) for p in CONSTRAINED for k in ("violated", "both")],
+    [(p, "crashed") for p in METHODS.values()] + [(p, k) for p in CONSTRAINED for k in ("violated", "both")],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_histories_where_everything_failed_are_survived(method, kind):
@@ -170,7 +169,7 @@ def test_histories_where_everything_failed_are_survived(method, kind):
     known = replace(
         history(past.X, y, crashed=crashed), g=g, predicted_mean=g * np.nan, predicted_std=g * np.nan
     )
-    if method.keeps is not None:
+    if method.own_level is not None:
         with pytest.raises(tumble.TumbleError, match="no safe trial is known"):
             run(method, known)
         return
@@ -179,7 +178,7 @@ def test_histories_where_everything_failed_are_survived(method, kind):
     assert np.isfinite(proposal.p_safe)
 
 
-@every_policy
+@every_method
 @pytest.mark.parametrize("level", [0.0, 7.0, -1e6])
 def test_constant_histories_are_survived(method, level):
     past = past_of(method)
@@ -189,7 +188,7 @@ def test_constant_histories_are_survived(method, level):
     assert np.isfinite([proposal.mean, proposal.std]).all()
 
 
-@every_policy
+@every_method
 @pytest.mark.parametrize(("n", "dim"), [(1, 1), (1, 5), (3, 1), (25, 3)])
 def test_any_number_of_trials_and_dimensions_will_do(method, n, dim):
     past = past_of(method, n, dim)
@@ -199,14 +198,14 @@ def test_any_number_of_trials_and_dimensions_will_do(method, n, dim):
     assert ((proposal.x >= 0.0) & (proposal.x <= 1.0)).all()
 
 
-@every_policy
+@every_method
 def test_the_same_point_told_many_times_is_survived(method):
     past = past_of(method)
     same = replace(past, X=np.tile(past.X[:1], (10, 1)), g=np.full_like(past.g, -0.5))
     assert np.isfinite(run(method, same).x).all()
 
 
-@every_policy
+@every_method
 def test_a_better_point_is_found(method):
     opt = started(method)
     first = opt.best.value
@@ -240,8 +239,8 @@ def test_an_unknown_method_is_told_the_listed_ones():
 
 
 def test_no_method_is_xs_without_limits_and_xsf_with_them():
-    assert policy(None, limited=False).name == "xs"
-    assert policy(None, limited=True).name == "xsf"
+    assert find_method(None, limited=False).name == "xs"
+    assert find_method(None, limited=True).name == "xsf"
 
 
 def test_settings_go_by_name_or_as_they_are():
@@ -254,6 +253,23 @@ def test_settings_go_by_name_or_as_they_are():
 
 def test_an_unknown_incumbent_is_refused():
     with pytest.raises(
-        tumble.InputError, match=r'settings\.incumbent must be "mean" or "observed", not \'best\''
+        tumble.InputError, match=r"settings\.incumbent must be one of mean, observed, not 'best'"
     ):
-        Settings(incumbent="best")
+        Settings(incumbent="best")  # type: ignore[arg-type]
+
+
+def test_the_names_of_the_list_are_those_of_the_type():
+    assert tuple(METHODS) == get_args(MethodName)
+    assert {name: method.name for name, method in METHODS.items()} == dict(zip(METHODS, METHODS, strict=True))
+    assert all(method.label for method in METHODS.values())
+
+
+def test_policies_is_the_old_name_of_methods():
+    sys.modules.pop("tumble.policies", None)
+    with pytest.warns(DeprecationWarning, match=r"tumble.policies is now called tumble.methods"):
+        old = importlib.import_module("tumble.policies")
+    assert (old.POLICIES, old.Policy, old.policy) == (METHODS, Method, find_method)
+    with pytest.warns(DeprecationWarning, match="Method.keeps is now called own_level"):
+        assert METHODS["safe-set"].keeps == METHODS["safe-set"].own_level  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match="Method.weighted is now called times_phi"):
+        assert not METHODS["pesc"].weighted  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tumble import Optimizer, Settings
 from tumble.errors import InputError
-from tumble.methods import POLICIES as METHODS
+from tumble.methods import METHODS
 from tumble.problems import Evaluation, Problem
 
 from ..peers.settings import SETTINGS
@@ -30,16 +30,7 @@ PEERS = {  # "module:class", imported when it is asked for: torch, BoTorch and O
     "optuna": "experiments.peers.optuna:GaussianProcess",
 }
 LABELS = {
-    "ei": "EI",
-    "mes": "MES",
-    "pi": "PI",
-    "ucb": "UCB",
-    "xs": "Xs",
-    "eic": "EIC",
-    "pesc": "PESC",
-    "safe-set": "safe set",
-    "xsf": "XsF",
-    "xsf-ei": "XsF with EI",
+    **{name: METHODS[name].label for name in FREE + CONSTRAINED},
     "botorch": "BoTorch LogEI/LogCEI",
     "scbo": "BoTorch SCBO",
     "optuna": "Optuna GPSampler",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult
 
 from .core.arrays import Array
-from .core.budget import lost
+from .core.budget import stop_reason
 from .core.deprecation import warn_renamed
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
@@ -91,7 +91,7 @@ def minimize(
             except BudgetExhausted:
                 message = "the budget of failures is spent"
                 break
-            if not first and (why := lost(opt.n_failures, opt.max_failures, opt.best is not None)):
+            if not first and (why := stop_reason(opt.n_failures, opt.max_failures, opt.best is not None)):
                 message = why
                 break
             _run(opt, fun, first.pop(0) if first else opt.ask())

@@ -1,71 +1,104 @@
-"""Methods by name, and settings by name. A baseline is loaded when it is first used."""
+"""The methods by name, and settings by name. A method is loaded when it is first used."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
-from .core.acquisition import Acquisition
-from .core.search.context import Build, Context, excursion_search
-from .core.settings import Settings
+from .core.method import Method
 from .errors import InputError
 
-__all__ = ["POLICIES", "Policy", "Settings", "policy", "resolve_settings"]
+if TYPE_CHECKING:
+    from .core.acquisition import Acquisition
+    from .core.method import Build
+    from .core.search.context import Context
+    from .core.settings import Settings
+
+__all__ = ["CONSTRAINED", "FREE", "METHODS", "Method", "MethodName", "find_method", "resolve_settings"]
+
+MethodName = Literal["xs", "xsf", "ei", "pi", "ucb", "mes", "eic", "pesc", "safe-set", "xsf-ei"]
+TWO_SIGMA = 0.9772498680518208  # Φ(2): SafeOpt's β
 
 
-@dataclass(frozen=True)
-class Policy:
-    """A method of §5: which acquisition it maximises, and what it knows of constraints and budgets."""
+def _from(module: str, name: str) -> Build:
+    """Builds by the function `name` of `module`, which is imported then."""
 
-    name: str
-    build: Build
-    constrained: bool  # takes constraints
-    controlled: bool = False  # obeys the controller of §4.2
-    weighted: bool = True  # (15) multiplies the acquisition by φ
-    keeps: float | None = None  # P(safe) of each constraint to which the acquisition keeps by itself
-    listed: bool = True  # False: only for ablations
-
-
-def _baseline(module: str, name: str) -> Build:
     def build(context: Context) -> Acquisition:
-        made: Acquisition = getattr(import_module(f".baselines.{module}", __package__), name)(context)
+        made: Acquisition = getattr(import_module(module, __package__), name)(context)
         return made
 
     return build
 
 
-TWO_SIGMA = 0.9772498680518208  # Φ(2): SafeOpt's β
-_SAFE_SET = _baseline("safe_set", "safe_set")
-_IMPROVEMENT = _baseline("improvement", "constrained_improvement")
-POLICIES: dict[str, Policy] = {
-    p.name: p
-    for p in (
-        Policy("xs", excursion_search, constrained=False),
-        Policy("xsf", excursion_search, constrained=True, controlled=True),
-        Policy("ei", _baseline("improvement", "expected_improvement"), constrained=False),
-        Policy("pi", _baseline("improvement", "probability_of_improvement"), constrained=False),
-        Policy("ucb", _baseline("improvement", "confidence_bound"), constrained=False),
-        Policy("mes", _baseline("entropy", "max_value_entropy"), constrained=False),
-        Policy("eic", _IMPROVEMENT, constrained=True),
-        Policy("pesc", _baseline("pesc.acquisition", "predictive_entropy"), constrained=True, weighted=False),
-        Policy(
-            "safe-set", _baseline("safe_set", "safe_set"), constrained=True, weighted=False, keeps=TWO_SIGMA
+_EXCURSION = _from(".core.search.excursion", "excursion_search")
+_IMPROVEMENT = _from(".baselines.improvement", "constrained_improvement")
+_EI = _from(".baselines.improvement", "expected_improvement")
+_PI = _from(".baselines.improvement", "probability_of_improvement")
+_UCB = _from(".baselines.improvement", "confidence_bound")
+_MES = _from(".baselines.entropy", "max_value_entropy")
+_PESC = _from(".baselines.pesc.acquisition", "predictive_entropy")
+_SAFE_SET = _from(".baselines.safe_set", "safe_set")
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        Method("xs", _EXCURSION, constrained=False, label="Xs"),
+        Method("xsf", _EXCURSION, constrained=True, controlled=True, label="XsF"),
+        Method("ei", _EI, constrained=False, label="EI"),
+        Method("pi", _PI, constrained=False, label="PI"),
+        Method("ucb", _UCB, constrained=False, label="UCB"),
+        Method("mes", _MES, constrained=False, label="MES"),
+        Method("eic", _IMPROVEMENT, constrained=True, label="EIC"),
+        Method("pesc", _PESC, constrained=True, times_phi=False, label="PESC"),
+        Method(
+            "safe-set", _SAFE_SET, constrained=True, times_phi=False, own_level=TWO_SIGMA, label="safe set"
         ),
-        Policy("xsf-ei", _IMPROVEMENT, constrained=True, controlled=True, listed=False),
+        Method("xsf-ei", _IMPROVEMENT, constrained=True, controlled=True, listed=False, label="XsF with EI"),
     )
 }
+FREE = tuple(name for name, method in METHODS.items() if method.listed and not method.constrained)
+CONSTRAINED = tuple(name for name, method in METHODS.items() if method.listed and method.constrained)
 
 
-def policy(name: str | None, *, limited: bool) -> Policy:
-    """The method called `name`; None is "xsf" where a budget or constraint limits the search, else "xs"."""
+def find_method(name: str | None, *, limited: bool) -> Method:
+    """The method called `name`.
+
+    Parameters
+    ----------
+    name
+        A key of `METHODS`; None for "xsf" where the search is limited, else for "xs".
+    limited
+        Whether a budget of failures or a constraint limits the search.
+
+    Raises
+    ------
+    InputError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> find_method(None, limited=True).name
+    'xsf'
+    """
     if name is None:
-        return POLICIES["xsf" if limited else "xs"]
-    if not isinstance(name, str) or name not in POLICIES:
-        names = ", ".join(p.name for p in POLICIES.values() if p.listed)
+        return METHODS["xsf" if limited else "xs"]
+    if not isinstance(name, str) or name not in METHODS:
+        names = ", ".join(method.name for method in METHODS.values() if method.listed)
         raise InputError(f"method must be one of {names}, or None; not {name!r}")
-    return POLICIES[name]
+    return METHODS[name]
 
 
 def resolve_settings(settings: str | Settings) -> Settings:
-    """Settings by name ("default", "paper"), or as they are."""
+    """Settings by name ("default", "paper"), or as they are.
+
+    Raises
+    ------
+    InputError
+        If `settings` is neither.
+    """
+    from .core.settings import Settings
+
     if isinstance(settings, Settings):
         return settings
     if settings == "default":

@@ -15,10 +15,12 @@ from .core.arrays import Array
 from .core.calibration import Reliability, reliability
 from .core.deprecation import renamed_attributes
 from .core.history import History
+from .core.method import Method
 from .core.process.models import Models, fit_models
 from .core.search.modes import Snap
+from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from .methods import Policy, Settings, policy, resolve_settings
+from .methods import METHODS, find_method, resolve_settings
 from .space import Space
 from .trials import Best, Fitted, Recommended, Suggestion, Trial, explain
 
@@ -37,7 +39,7 @@ class Optimizer:
     bounds: (D, 2) lower and upper bounds, or a `tumble.space.Space`.
     failures: how many trials may fail; None for no limit (with constraints: as many as there are trials).
     constraints: how many values g <= 0 (safe) come with a trial, or their names.
-    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.methods.POLICIES`.
+    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.methods.METHODS`.
     on_exhausted: "safe" goes on, very carefully, when no failure is left; "stop" is a hard cap.
     """
 
@@ -114,9 +116,9 @@ class Optimizer:
         return self._fitted
 
     @property
-    def active_method(self) -> Policy:
+    def active_method(self) -> Method:
         """The method that searches now: the one called `method`, or what None stands for."""
-        return policy(self.method, limited=self._budgeted)
+        return find_method(self.method, limited=self._budgeted)
 
     @property
     def n_told(self) -> int:
@@ -202,10 +204,8 @@ class Optimizer:
         state = self._controller(reserved) if method.constrained or self.max_failures is not None else None
         with one_blas_thread():
             proposal = propose(
-                self._history(), state, method.build, self.settings,
-                np.random.default_rng([self.seed, number]),
-                warm=self._fitted, controlled=method.controlled, weighted=method.weighted,
-                keeps=method.keeps, snap=self._snap,
+                self._history(), state, method, self.settings, np.random.default_rng([self.seed, number]),
+                warm=self._fitted, snap=self._snap,
             )  # fmt: skip
         suggestion = Suggestion(
             number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
@@ -337,7 +337,7 @@ class Optimizer:
         return replace(trial, x=x, suggestion=made)
 
     def _check_method(self, count: int) -> None:
-        chosen = policy(self.method, limited=self._budgeted or count > 0)
+        chosen = find_method(self.method, limited=self._budgeted or count > 0)
         if count > 0 and not chosen.constrained:
             takers = ", ".join(p.name for p in _constrained())
             raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
@@ -423,7 +423,5 @@ def _same(a: Any, b: Any) -> bool:
     return np.array_equal(a, b)
 
 
-def _constrained() -> list[Policy]:
-    from .methods import POLICIES
-
-    return [p for p in POLICIES.values() if p.constrained and p.listed]
+def _constrained() -> list[Method]:
+    return [m for m in METHODS.values() if m.constrained and m.listed]

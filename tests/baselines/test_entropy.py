@@ -12,7 +12,6 @@ from tests.oracles import KERNELS, central, close, problem
 from tests.toys import botorch_model, context_of, smooth_history
 from tumble.baselines.entropy import BEYOND, MaxValueEntropy, log_reduction, max_value_entropy
 from tumble.core.minimum import gumbel
-from tumble.core.search.context import sample_minima
 from tumble.core.settings import Settings
 
 
@@ -116,6 +115,6 @@ def test_the_paper_s_mes_draws_gumbel_minima_five_noises_below_the_incumbent():
 
 def test_the_product_s_mes_draws_its_minima_jointly():
     past = smooth_history(15, 2)
-    drawn = sample_minima(context_of(past))
+    drawn = context_of(past).sample_minima()
     assert drawn.law == "joint"
     np.testing.assert_array_equal(max_value_entropy(context_of(past)).minima, drawn.samples)

@@ -14,13 +14,16 @@ import tumble
 from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
+from tumble.core.method import Method
 from tumble.core.process.models import _is_due, fit_models
-from tumble.core.search.context import Context, excursion_search
+from tumble.core.search.context import Context
+from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
 from tumble.core.settings import Settings
 from tumble.parameters import Int
 from tumble.space import Space
 
+XSF = Method("xsf", excursion_search, constrained=True, controlled=True)
 SMALL = Settings(raw_samples=64, restarts=4, grid=32, n_minima=6)
 
 
@@ -43,7 +46,7 @@ def constrained(n: int = 12, dim: int = 2, seed: int = 0, pending=None) -> Histo
 
 
 def suggest(known: History, state: BudgetState | None, seed: int = 0, settings=SMALL, **more) -> Proposal:
-    return propose(known, state, excursion_search, settings, np.random.default_rng(seed), **more)
+    return propose(known, state, XSF, settings, np.random.default_rng(seed), **more)
 
 
 def test_without_data_the_first_trial_is_a_seeded_point_of_the_cube():
@@ -117,7 +120,9 @@ def test_the_safe_choice_is_close_to_the_best_of_a_brute_force_grid(seed):
         return kept["acquisition"]
 
     state = BudgetState(1.0, 30, 2)
-    found = propose(known, state, build, replace(SMALL, calibrate=False), np.random.default_rng(seed))
+    found = propose(
+        known, state, replace(XSF, build=build), replace(SMALL, calibrate=False), np.random.default_rng(seed)
+    )
     grid = np.linspace(0.0, 1.0, 2001)[:, None]
     feasibility, value = kept["models"].feasibility, kept["acquisition"].value_and_grad
     allowed = grid[feasibility.log_prob(grid) >= np.log(state.rho)]
@@ -324,7 +329,7 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
     ways = Search(context, excursion_search(context), None)
-    points = np.array([ways.about_safest(), ways.safest()])
+    points = np.array([ways.nearly_safest(), ways.safest()])
     p, most = np.exp(context.models.feasibility.log_prob(points))
     assert (1.0 - p) / p <= 1.2501 * (1.0 - most) / most
     promise = ways.acquisition.value_and_grad(points)[0]

@@ -1,12 +1,26 @@
 """The controller (14): traces worked out by hand, bounds for every history, replay."""
 
+import copy
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 from scipy.stats import norm
 
-from tumble.core.budget import BudgetState, is_bold, lost, replay, required, start, step, wariness
+from tumble.core.budget import (
+    BudgetState,
+    decide,
+    is_bold,
+    phi_exponent,
+    replay,
+    required,
+    start,
+    step,
+    stop_reason,
+)
 from tumble.core.settings import Settings
 
 PLAIN = Settings(delta=None)
@@ -171,19 +185,106 @@ def test_a_whole_study_without_failures_ends_at_the_risky_reference():
     assert np.isclose(replay(100, 0, [False] * 99, PLAIN).z, Z_SAFE)
 
 
-def test_wariness_by_hand():
-    assert wariness(failed=0, told=0) == 0.5
-    assert wariness(failed=0, told=10) == 0.25
-    assert wariness(failed=0, told=1000) == 0.25
-    assert wariness(failed=1, told=1000) == 1.0
+def test_the_exponent_of_phi_by_hand():
+    assert phi_exponent(failed=0, told=0) == 0.5
+    assert phi_exponent(failed=0, told=10) == 0.25
+    assert phi_exponent(failed=0, told=1000) == 0.25
+    assert phi_exponent(failed=1, told=1000) == 1.0
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
-def test_wariness_falls_with_safe_trials_and_is_whole_after_a_failure(told, more):
-    assert 0.25 <= wariness(0, told + more) <= wariness(0, told) < wariness(1, told) == 1.0
+def test_the_exponent_of_phi_falls_with_safe_trials_and_is_whole_after_a_failure(told, more):
+    assert 0.25 <= phi_exponent(0, told + more) <= phi_exponent(0, told) < phi_exponent(1, told) == 1.0
 
 
 def test_a_loop_stops_with_one_failure_too_many_and_where_nothing_was_safe():
-    assert lost(0, 0, False) == lost(2, 3, False) == lost(3, 3, True) == lost(9, None, False) == ""
-    assert lost(3, 3, False) == "3 trials failed and no failure is left"
-    assert lost(4, 3, True) == "4 trials failed where 3 may, so that P(safe) can't be trusted here"
+    assert (
+        stop_reason(0, 0, False)
+        == stop_reason(2, 3, False)
+        == stop_reason(3, 3, True)
+        == stop_reason(9, None, False)
+        == ""
+    )
+    assert stop_reason(3, 3, False) == "3 trials failed and no failure is left"
+    assert stop_reason(4, 3, True) == "4 trials failed where 3 may, so that P(safe) can't be trusted here"
+
+
+# -- the decision --------------------------------------------------------------------------------------------
+
+states = st.builds(
+    BudgetState, st.floats(-2.4, 2.4), st.integers(1, 60), st.integers(0, 12),
+    st.none() | st.integers(1, 60),
+)  # fmt: skip
+all_settings = st.builds(
+    Settings, rho_b=st.floats(0.05, 0.95), delta=st.none() | st.floats(0.001, 0.5),
+    safety_first=st.booleans(), soften_phi=st.booleans(),
+)  # fmt: skip
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> dict[str, Any]:
+    """What `decide` is told, with no more failures than trials and no more crashes than failures."""
+    told = draw(st.integers(0, 40))
+    failed = draw(st.integers(0, told))
+    return {
+        "state": draw(st.none() | states), "told": told, "failed": failed,
+        "crashed": draw(st.integers(0, failed)), "safe_known": told > failed and draw(st.booleans()),
+        "settings": draw(all_settings), "controlled": draw(st.booleans()),
+        "own_level": draw(st.none() | st.just(0.97)),
+    }  # fmt: skip
+
+
+def slow_decision(
+    state, told, failed, crashed, safe_known, settings, controlled, own_level
+) -> tuple[str, float, float]:
+    """The rules of `decide`, said again one by one."""
+    rho = 0.0
+    if state is not None and state.failures_left > 0:
+        rho = float(ndtr(state.z))
+    elif state is not None:
+        spread_over = state.end if state.end is not None else state.trials_left
+        rho = settings.rho_safe
+        if settings.delta is not None:
+            rho = max(rho, 1.0 - settings.delta / max(spread_over, 1))
+    if told == 0:
+        return "start", rho, 1.0
+    if own_level is not None:
+        return "careful", own_level, 1.0
+    if state is None:
+        return "free", 0.0, 1.0
+    exponent = 1.0
+    if controlled and settings.soften_phi and failed == 0:
+        exponent = max(5.0 / (10.0 + told), 0.25)
+    last_one_is_kept = controlled and safe_known and crashed >= 2 and state.failures_left == 1
+    if last_one_is_kept:
+        return "careful", max(rho, settings.rho_safe), 1.0
+    if state.failures_left == 0:
+        reasons_to_be_bold = [False]
+    elif not controlled:
+        reasons_to_be_bold = [True]
+    elif safe_known:
+        reasons_to_be_bold = [rho <= settings.rho_b]
+    else:
+        reasons_to_be_bold = [not settings.safety_first, failed < state.failures_left]
+    if any(reasons_to_be_bold):
+        return "bold", rho, exponent
+    return ("careful" if safe_known else "safest"), rho, 1.0
+
+
+@given(situations())
+def test_the_decision_equals_a_slow_restatement_and_is_pure(situation):
+    before = copy.deepcopy(situation)
+    found = decide(**situation)
+    assert (found.mode, found.rho, found.phi_exponent) == slow_decision(**situation)
+    assert decide(**situation) == found
+    assert situation == before
+
+
+@given(situations())
+def test_no_decision_is_bold_without_a_failure_left_and_none_asks_for_less_than_rho_risk(situation):
+    found, state = decide(**situation), situation["state"]
+    if state is not None and state.failures_left == 0:
+        assert found.mode != "bold"
+    if state is not None:
+        assert min(situation["settings"].rho_risk, float(ndtr(state.z))) <= found.rho <= 1.0
+    assert 0.25 <= found.phi_exponent <= 1.0

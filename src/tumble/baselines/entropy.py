@@ -22,7 +22,7 @@ from ..core.normal import (
 )
 from ..core.process.gp import GP
 from ..core.search.candidates import low_discrepancy
-from ..core.search.context import Context, sample_minima
+from ..core.search.context import Context
 
 BEYOND = 5.0  # noise standard deviations between the incumbent and the nearest f*
 LOW, HIGH = -50.0, 5.0  # below and above them series stand for differences that would cancel
@@ -86,7 +86,7 @@ def max_value_entropy(context: Context) -> MaxValueEntropy:
     """MES. Its own law of f* is Gumbel's; where the settings draw jointly, it takes those draws like Xs."""
     settings = context.settings
     if settings.minima == "joint":
-        return MaxValueEntropy(context.objective, sample_minima(context).samples)
+        return MaxValueEntropy(context.objective, context.sample_minima().samples)
     gp, rng = context.objective, context.rng
     grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
     drawn = minimum.gumbel(*gp.predict(grid), context.eta, settings.n_minima, rng)

@@ -78,11 +78,70 @@ def required(state: BudgetState, settings: Settings) -> float:
     return max(settings.rho_safe, spread)
 
 
-def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
-    """Whether to search by (15) rather than under the probabilistic constraint (13).
+@dataclass(frozen=True)
+class Decision:
+    """How to look for the next trial.
 
-    failed: trials that failed, whoever paid for them: while none was safe, (15) is over once they are as many
-    as the failures left, where `settings.safety_first`.
+    Parameters
+    ----------
+    mode
+        "start": nothing is known. "free": nothing limits the search. "bold": (15). "careful": (13).
+        "safest": where P(safe) is largest; a careful search ends there too where no point reaches ρ.
+    rho
+        The P(safe) that is asked of the next trial.
+    phi_exponent
+        The power of φ in (15).
+    """
+
+    mode: SearchMode
+    rho: float
+    phi_exponent: float = 1.0
+
+
+def decide(
+    state: BudgetState | None, *, told: int, failed: int, crashed: int, safe_known: bool, settings: Settings,
+    controlled: bool = True, own_level: float | None = None,
+) -> Decision:  # fmt: skip
+    """How to look for the next trial: every rule of the budget, in one place. Pure.
+
+    Parameters
+    ----------
+    state
+        The controller, or None where there is neither a budget nor a constraint.
+    told, failed, crashed
+        How many trials are known, how many of those failed and how many of those crashed, whoever paid.
+    safe_known
+        Whether a safe trial is known.
+    settings
+        The constants of §4.2, and the switches `safety_first` and `soften_phi`.
+    controlled, own_level
+        As in `core.method.Method`.
+    """
+    if told == 0:
+        return Decision("start", 0.0 if state is None else required(state, settings))
+    if own_level is not None:
+        return Decision("careful", own_level)
+    if state is None:
+        return Decision("free", 0.0)
+    rho = required(state, settings)
+    if not controlled:
+        bold, exponent = state.failures_left > 0, 1.0
+    elif safe_known and state.failures_left == 1 and crashed > 1:
+        # Crashes do not show how near their edge is: after two of them the last failure is not spent on it.
+        return Decision("careful", max(rho, settings.rho_safe))
+    else:
+        bold = is_bold(state, safe_known, settings, failed)
+        exponent = phi_exponent(failed, told) if settings.soften_phi else 1.0
+    if bold:
+        return Decision("bold", rho, exponent)
+    return Decision("careful" if safe_known else "safest", rho)
+
+
+def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
+    """Whether the controller searches by (15) rather than under the probabilistic constraint (13).
+
+    Until a trial was safe, `settings.safety_first` ends (15) once as many trials have failed (`failed`,
+    whoever paid) as failures are left.
     """
     if state.failures_left == 0:
         return False
@@ -91,16 +150,16 @@ def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: in
     return state.rho <= settings.rho_b
 
 
-def wariness(failed: int, told: int) -> float:
-    """The power of φ in (15): below 1 while nothing has failed, from 1/2 at first to 1/4 after ten trials.
+def phi_exponent(failed: int, told: int) -> float:
+    """The power of φ in (15): 1 after a failure; before, it falls from 1/2 to 1/4 over ten trials.
 
-    α φ shuns whatever is a little less certain, wherever α is flat, even if nothing has ever failed.
+    Where α is flat, α φ avoids every point that is a little less certain, even if nothing has ever failed.
     """
     return 1.0 if failed else max(0.25, 5.0 / (10.0 + told))
 
 
-def lost(failed: int, allowed: int | None, safe_seen: bool) -> str:
-    """Why a loop should stop although the search may go on safely; empty where there is no reason to."""
+def stop_reason(failed: int, allowed: int | None, safe_seen: bool) -> str:
+    """Why a loop should stop although the search could go on; empty where it should not."""
     if allowed is None or failed == 0 or failed < allowed:
         return ""
     if failed > allowed:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from tumble import methods
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.space import Space
@@ -24,8 +25,6 @@ PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 DRIVERS = ("sqlite", "postgresql", "mysql")
-FREE_METHODS = ("xs", "ei", "pi", "ucb", "mes")
-CONSTRAINED_METHODS = ("xsf", "eic", "pesc", "safe-set")
 
 
 class StudyFileError(InputError):
@@ -311,11 +310,11 @@ def _check_budget(config: StudyConfig) -> None:
 def _check_method(config: StudyConfig) -> None:
     if config.method is None:
         return
-    if config.method not in FREE_METHODS + CONSTRAINED_METHODS:
-        known = ", ".join(FREE_METHODS + CONSTRAINED_METHODS)
+    if config.method not in methods.FREE + methods.CONSTRAINED:
+        known = ", ".join(methods.FREE + methods.CONSTRAINED)
         raise _wrong(config.path, "method", f"unknown method {config.method!r}; known are {known}")
-    if config.limits and config.method in FREE_METHODS:
-        message = f"{config.method!r} takes no constraints; use one of {', '.join(CONSTRAINED_METHODS)}"
+    if config.limits and config.method in methods.FREE:
+        message = f"{config.method!r} takes no constraints; use one of {', '.join(methods.CONSTRAINED)}"
         raise _wrong(config.path, "method", message)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import optuna
 from optuna.trial import FrozenTrial
 
-from tumble.core.budget import lost
+from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
 from tumble.studies.ledger import Ledger
@@ -97,7 +97,7 @@ class Runner:
         if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
             return
         status = self.ledger.status()
-        why = lost(status.failures, self.ledger.config.failures, status.best is not None)
+        why = stop_reason(status.failures, self.ledger.config.failures, status.best is not None)
         if why and not status.pending:
             remedy = (
                 "look at the command and the limits, add a [start] that is safe, and raise failures to go on"

@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 
 from tests.toys import context_of, draw_process, smooth_history
 from tumble.core.search.candidates import downhill, everywhere, low_discrepancy, surroundings
-from tumble.core.search.context import sample_minima
 from tumble.core.settings import Settings
 
 
@@ -51,7 +50,7 @@ def test_the_lowest_mean_is_looked_at_so_that_f_star_does_not_lie_above_it():
     lowest = gp.mean(downhill(gp, context.best)).min()
     without = gp.mean(context.candidates[:-5]).min()
     assert gp.mean(context.candidates).min() <= lowest + 1e-12 < without
-    assert sample_minima(context).samples.mean() < 0.5 * (lowest + without)
+    assert context.sample_minima().samples.mean() < 0.5 * (lowest + without)
 
 
 def test_everywhere_needs_no_more_than_one_trial():

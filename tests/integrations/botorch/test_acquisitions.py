@@ -16,7 +16,9 @@ from scipy.special import log_ndtr
 import tumble
 from tests.torch_models import UNIT2, core_gp, rand, random_problem, tensor, torch_model, value_and_grad
 from tumble.core.acquisition import ExcursionSearch
+from tumble.core.algorithm import propose
 from tumble.core.feasibility import Feasibility
+from tumble.core.history import History
 from tumble.integrations.botorch import (
     BudgetState,
     FailureAwareExcursionSearch,
@@ -29,6 +31,7 @@ from tumble.integrations.botorch import (
 )
 from tumble.integrations.botorch.process import Process
 from tumble.integrations.botorch.study import Study
+from tumble.methods import METHODS
 
 
 def assert_equal_to(core, acqf, x, rtol=1e-8):
@@ -110,7 +113,7 @@ def three_outputs(seed, **transforms):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_risky_search_adds_the_cores_log_probability_of_safety(seed):
+def test_bold_search_adds_the_cores_log_probability_of_safety(seed):
     rng, hyper, X, ys, model = three_outputs(seed)
     f, *g = (core_gp("matern52", hyper, X, values) for values in ys)
     levels, x = rng.normal(ys[0].min(), 1.0, 5), rng.random((6, X.shape[1]))
@@ -118,7 +121,40 @@ def test_risky_search_adds_the_cores_log_probability_of_safety(seed):
     log_p, d_log_p = Feasibility(tuple(g)).log_prob_and_grad(x)
     acqf = FailureAwareExcursionSearch(model, budget_state(30, 10), torch.tensor(levels))
     assert acqf.mode == "bold"
+    assert acqf.phi_exponent == 1.0  # something failed
     assert_equal_to((value + log_p, grad + d_log_p), acqf, x)
+    untroubled = FailureAwareExcursionSearch(
+        model, budget_state(30, 10), torch.tensor(levels), constraints={1: (None, 9.0), 2: (None, 9.0)}
+    )
+    power = untroubled.phi_exponent
+    assert power == max(0.25, 5.0 / (10.0 + len(X)))
+    points = torch.tensor(x)[:, None]
+    expected = untroubled.log_alpha(points[:, 0]) + power * untroubled.log_p_safe(points[:, 0])
+    np.testing.assert_allclose(untroubled(points).detach(), expected.detach(), rtol=1e-12)
+
+
+@hypothesis_settings(max_examples=15)
+@given(
+    seed=st.integers(0, 99), z=st.floats(-2.3, 2.3), left=st.integers(0, 4), crashes=st.integers(0, 3),
+    bound=st.floats(-2.0, 2.0),
+)  # fmt: skip
+def test_the_same_facts_lead_to_the_decision_of_propose(seed, z, left, crashes, bound):
+    rng = np.random.default_rng(seed)
+    X, y, g = rng.random((8, 2)), rng.standard_normal(8), rng.standard_normal((8, 1)) - bound
+    constants = tumble.Settings(raw_samples=16, restarts=2, grid=8, n_minima=2)
+    state = BudgetState(z, 20, left)
+    models = ModelListGP(*(SingleTaskGP(torch.tensor(X), torch.tensor(v)) for v in (y[:, None], g)))
+    acqf = FailureAwareExcursionSearch(models, state, tensor([-3.0]), crashed=crashes, settings=constants)
+    unknown = np.full(crashes, np.nan)
+    history = History(
+        X=np.vstack([X, rng.random((crashes, 2))]), y=np.append(y, unknown),
+        g=np.vstack([g, unknown[:, None]]), crashed=np.arange(8 + crashes) >= 8,
+        pending=np.zeros((0, 2)), predicted_mean=np.full((8 + crashes, 1), np.nan),
+        predicted_std=np.full((8 + crashes, 1), np.nan),
+    )  # fmt: skip
+    found = propose(history, state, METHODS["xsf"], constants, np.random.default_rng(0))
+    assert acqf.rho == found.rho
+    assert acqf.mode == found.mode or (acqf.mode, found.mode) == ("careful", "safest")
 
 
 def test_one_model_of_several_outputs_is_split_into_them():

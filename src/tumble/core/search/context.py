@@ -1,13 +1,11 @@
 """What an acquisition may be built from: the fitted processes, the incumbent, the points looked at."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from .. import minimum
-from ..acquisition import Acquisition, ExcursionSearch
 from ..arrays import Array
 from ..history import History
 from ..process.gp import GP
@@ -63,17 +61,7 @@ class Context:
         points.flags.writeable = False  # so that each process answers once
         return points
 
-
-Build = Callable[[Context], Acquisition]
-
-
-def sample_minima(context: Context) -> minimum.Minima:
-    """S samples of f* by the law of the settings; of the constrained minimum where there are constraints."""
-    constraints = context.models.feasibility.constraints
-    points = context.candidates
-    return minimum.sample(context.objective, constraints, points, context.eta, context.settings, context.rng)
-
-
-def excursion_search(context: Context) -> ExcursionSearch:
-    """Xs and XsF: log α_X over samples of f*."""
-    return ExcursionSearch(context.objective, sample_minima(context).samples, context.settings.standardize)
+    def sample_minima(self) -> minimum.Minima:
+        """S samples of f* by the law of the settings; with constraints, of the constrained minimum."""
+        constraints = self.models.feasibility.constraints
+        return minimum.sample(self.objective, constraints, self.candidates, self.eta, self.settings, self.rng)

@@ -1,7 +1,7 @@
 """The ways to look for the next trial: free, kept by its method, bold (15), careful (13), safest. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,7 +16,12 @@ from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
 
 Snap = Callable[[Array], Array]
 SAME = 1e-6  # two points closer than this are one setting
-ABOUT = 1.25  # where the odds of a failure are at most so many times the least, it is about as safe
+NEARLY = 1.25  # a point is nearly the safest where its odds of a failure are at most so many times the least
+
+
+def nearly(p_safe: float) -> float:
+    """The P(safe) at which the odds of a failure are `NEARLY` times those at `p_safe`."""
+    return p_safe / (p_safe + NEARLY * (1.0 - p_safe))
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,6 @@ class Proposal:
     g_mean: Array  # (G,)
     g_std: Array  # (G,)
     warm: Warm | None = None
-    notes: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Search:
     snap: Snap | None
     revisit: bool = False  # may the answer be a setting that was tried already?
     ftol: float = FTOL
-    wariness: float = 1.0  # the power of φ in (15)
+    phi_exponent: float = 1.0  # the power of φ in (15)
 
     @property
     def limited(self) -> bool:
@@ -60,7 +64,7 @@ class Search:
         best = self._climb(self.acquisition.value_and_grad, starts)
         return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
 
-    def kept(self) -> Array | None:
+    def own(self) -> Array | None:
         """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
         points = np.vstack([self._around_safe(), self.context.candidates])
         screened = self.acquisition.screen(points)
@@ -74,7 +78,7 @@ class Search:
 
     def bold(self) -> Array:
         """argmax α(x) φ(x) (15), with a φ that is not widened: a failure is affordable here."""
-        feasibility, power = replace(self.context.models.feasibility, widening=()), self.wariness
+        feasibility, power = replace(self.context.models.feasibility, widening=()), self.phi_exponent
 
         def product(x: Array) -> tuple[Array, Array]:
             value, grad = self.acquisition.value_and_grad(x)
@@ -114,11 +118,11 @@ class Search:
         x = self._choose(Maxima(best.points, worth(best.points)), starts, points, worth)
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
-    def about_safest(self) -> Array:
-        """argmax α(x) where the odds of a failure are ABOUT as small as anywhere."""
+    def nearly_safest(self) -> Array:
+        """argmax α(x) where the odds of a failure are NEARLY as small as anywhere."""
         x = self.safest()
         p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
-        rho = p / (p + ABOUT * (1.0 - p))
+        rho = nearly(p)
         found = self.careful(rho) if 0.0 < rho < 1.0 else None
         return x if found is None else found
 

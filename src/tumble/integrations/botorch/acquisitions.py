@@ -4,13 +4,14 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.utils.transforms import t_batch_mode_transform
 from scipy.special import ndtri
 from torch import Tensor
 
-from ...core.budget import BudgetState, SearchMode, is_bold, required
+from ...core.budget import BudgetState, Decision, SearchMode, decide
 from ...core.settings import Settings
 from ...errors import InputError
 from .models import UnsupportedModel
@@ -77,31 +78,60 @@ class LogExcursionSearch(ExcursionAcquisition):
 
 
 class FailureAwareExcursionSearch(ExcursionAcquisition):
-    """XsF: log α_X + log φ while risk is worth it (15), else log α_X subject to φ(x) >= ρ (13).
+    """XsF: log α_X + log φ while the budget lets it be bold (15), else log α_X subject to φ(x) >= ρ (13).
 
-    model: a `ModelListGP` of the objective and the constraints. budget_state: what is left (`budget_state`).
-    minima: (S,) samples of f*. constraints: output -> (lower, upper), either None; left out: g <= 0 for every
-    output but `objective_index`. A range counts as two constraints. safe_known: whether a safe trial was
-    observed; None to look at the training data. penalty: in mode "careful", what a lack of one unit of
-    Φ^-1(φ) costs: 0 for optimisers that are given `nonlinear_inequality_constraints`, large for those that
-    cannot be.
+    The mode, ρ and the power of φ are those of `core.budget.decide`, as everywhere in tumble.
+
+    Parameters
+    ----------
+    model
+        A `ModelListGP` of the objective and the constraints.
+    budget_state
+        What is left of the budget: see `budget_state`.
+    minima
+        (S,) samples of f*: see `sample_minima`.
+    objective_index
+        The output that is minimised.
+    constraints
+        output -> (lower, upper), either of them None. Without it, every output but the objective's must be
+        <= 0. An output with two bounds counts as two constraints.
+    safe_known
+        Whether a safe trial is known; None to look at the training data.
+    crashed
+        How many trials crashed, so that the training data lack them.
+    settings
+        The constants of the budget.
+    penalty
+        In mode "careful", what a lack of one unit of Φ^-1(φ) costs: 0 for optimisers that are given
+        `nonlinear_inequality_constraints`, large for those that can't be.
+    X_pending
+        (P, D) points in flight.
+
+    Raises
+    ------
+    InputError
+        If the budget, the samples of f* or the constraints are not what they should be.
+    UnsupportedModel
+        If a part of the model has no closed form here.
     """
 
     def __init__(
         self, model: Any, budget_state: BudgetState, minima: Tensor, *, objective_index: int = 0,
-        constraints: Ranges | None = None, safe_known: bool | None = None, settings: Settings | None = None,
-        penalty: float = 0.0, X_pending: Tensor | None = None,
+        constraints: Ranges | None = None, safe_known: bool | None = None, crashed: int = 0,
+        settings: Settings | None = None, penalty: float = 0.0, X_pending: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(budget_state, BudgetState):
             raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
         super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
         self.settings, self.penalty = settings or Settings(), penalty
-        safe = (self.study.observed() <= 0.0).all(axis=1)
-        if safe_known is None:
-            safe_known = bool(safe.any())
-        bold = is_bold(budget_state, safe_known, self.settings, int((~safe).sum()))
-        self.mode = "bold" if bold else "careful" if safe_known else "safest"
-        self.rho = required(budget_state, self.settings)
+        safe = np.asarray((self.study.observed() <= 0.0).all(axis=1))
+        self._follow(decide(
+            budget_state, told=len(safe) + crashed, failed=int((~safe).sum()) + crashed, crashed=crashed,
+            safe_known=bool(safe.any()) if safe_known is None else safe_known, settings=self.settings,
+        ))  # fmt: skip
+
+    def _follow(self, decision: Decision) -> None:
+        self.mode, self.rho, self.phi_exponent = decision.mode, decision.rho, decision.phi_exponent
         self.level = float(ndtri(self.rho))
 
     @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]
@@ -111,14 +141,21 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
         if self.mode == "safest":
             return self.log_p_safe(x)
         if self.mode == "bold":
-            return self.log_alpha(x) + self.log_p_safe(x)  # (15)
+            return self.log_alpha(x) + self.phi_exponent * self.log_p_safe(x)  # (15)
         short = (self.margin(x) - SLACK).clamp_max(0.0) if self.penalty else 0.0
         return self.log_alpha(x) + self.penalty * short  # (13), with `nonlinear_inequality_constraints`
 
     def safest(self) -> "FailureAwareExcursionSearch":
         """The same in mode "safest": log φ alone, for when nothing reaches ρ."""
+        return self._under(Decision("safest", self.rho))
+
+    def careful(self, rho: float) -> "FailureAwareExcursionSearch":
+        """The same in mode "careful": log α_X where φ(x) >= `rho`."""
+        return self._under(Decision("careful", rho))
+
+    def _under(self, decision: Decision) -> "FailureAwareExcursionSearch":
         other = copy(self)
-        other.mode = "safest"
+        other._follow(decision)
         return other
 
     def log_p_safe(self, x: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """From an acquisition to the next trial: samples of f*, starts, and `optimize_acqf` around them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from ...core.arrays import Array
 from ...core.budget import BudgetState, SearchMode, replay
 from ...core.search.maximize import ValueAndGrad, maximize_above
+from ...core.search.modes import nearly
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
@@ -81,37 +83,74 @@ def optimize_excursion(
     acqf: LogExcursionSearch | FailureAwareExcursionSearch, bounds: Tensor, *, num_restarts: int = 10,
     raw_samples: int = 512, seed: int | None = None, options: Options | None = None,
 ) -> Candidate:  # fmt: skip
-    """The next trial: the acquisition's maximum, where φ >= ρ in mode "careful"; the safest if none does.
+    """The next trial: where the acquisition is largest under the rules of its mode.
 
-    Outside mode "careful" this is `optimize_acqf`, which takes the `options`. Inside, a barrier keeps every
-    step feasible, where SLSQP may end outside.
+    In mode "careful" a barrier keeps every step of the search where φ >= ρ; SLSQP may end outside. If no
+    point reaches ρ, the mode becomes "safest": the search finds the largest φ, and then the largest α among
+    the points that are nearly as safe. In other modes this is `optimize_acqf`.
+
+    Parameters
+    ----------
+    acqf
+        Xs or XsF.
+    bounds
+        (2, D) lowest and highest inputs.
+    num_restarts, raw_samples
+        Local searches, and points that are looked at to start them.
+    seed
+        Of the points that are looked at.
+    options
+        For `optimize_acqf`.
+
+    Returns
+    -------
+    Candidate
+        One point, with its mode, its P(safe) and the P(safe) that was asked for.
     """
-    try:
+
+    def climb(acqf: ExcursionAcquisition) -> Tensor:
         first = starts(acqf, bounds, 1, num_restarts, raw_samples, {"seed": seed})
-    except NothingSafeEnough:
-        assert isinstance(acqf, FailureAwareExcursionSearch)
-        return optimize_excursion(
-            acqf.safest(),
-            bounds,
-            num_restarts=num_restarts,
-            raw_samples=raw_samples,
-            seed=seed,
-            options=options,
-        )
-    if isinstance(acqf, FailureAwareExcursionSearch) and acqf.mode == "careful":
-        x = _climb_inside(acqf, bounds, first)
-    else:
-        x, _ = optimize_acqf(
+        if isinstance(acqf, FailureAwareExcursionSearch) and acqf.mode == "careful":
+            return _best(acqf, _climb_inside(acqf, bounds, first))
+        found, _ = optimize_acqf(
             acqf, bounds=bounds, q=1, num_restarts=len(first), batch_initial_conditions=first,
             options=options or {}, return_best_only=False,
         )  # fmt: skip
-    with torch.no_grad():
-        values = acqf(x)
-        best = int(values.argmax())
-        if not isinstance(acqf, FailureAwareExcursionSearch):
-            return Candidate(x[best], float(values[best]), acqf.mode, 1.0, 0.0)
-        p_safe = float(acqf.log_p_safe(x[best]).exp())
-    return Candidate(x[best], float(values[best]), acqf.mode, p_safe, acqf.rho)
+        return _best(acqf, found)
+
+    if not isinstance(acqf, FailureAwareExcursionSearch):
+        return _candidate(acqf, climb(acqf))
+    if acqf.mode != "safest":
+        try:
+            return _candidate(acqf, climb(acqf))
+        except NothingSafeEnough:
+            acqf = acqf.safest()
+    x = climb(acqf)
+    rho = nearly(_p_safe(acqf, x))
+    if 0.0 < rho < 1.0:
+        with suppress(NothingSafeEnough):  # then x is the only one
+            x = climb(acqf.careful(rho))
+    return _candidate(acqf, x)
+
+
+@torch.no_grad()
+def _best(acqf: ExcursionAcquisition, found: Tensor) -> Tensor:
+    """(1, D) the best of `found` (M, 1, D)."""
+    return found[int(acqf(found).argmax())]
+
+
+@torch.no_grad()
+def _p_safe(acqf: FailureAwareExcursionSearch, x: Tensor) -> float:
+    return float(acqf.log_p_safe(x).exp())
+
+
+@torch.no_grad()
+def _candidate(acqf: LogExcursionSearch | FailureAwareExcursionSearch, x: Tensor) -> Candidate:
+    """What is known of x (1, D)."""
+    value = float(acqf(x[None]))
+    if isinstance(acqf, FailureAwareExcursionSearch):
+        return Candidate(x, value, acqf.mode, _p_safe(acqf, x), acqf.rho)
+    return Candidate(x, value, acqf.mode, 1.0, 0.0)
 
 
 def _climb_inside(acqf: FailureAwareExcursionSearch, bounds: Tensor, first: Tensor) -> Tensor:

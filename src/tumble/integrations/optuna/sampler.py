@@ -45,7 +45,7 @@ from tumble.integrations.optuna.trials import (
     stored_constraints,
     to_trial,
 )
-from tumble.methods import policy, resolve_settings
+from tumble.methods import find_method, resolve_settings
 from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
 from tumble.space import Space
 from tumble.trials import Recommended, Suggestion, Trial, explain
@@ -120,7 +120,7 @@ class TumbleSampler(BaseSampler):
         self.seed = checks.seed(seed)
         self.method = method
         self.settings = resolve_settings(settings)
-        policy(method, limited=failures is not None)
+        find_method(method, limited=failures is not None)
         self.on_exhausted = _checked_end(on_exhausted, failures)
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)

@@ -1,0 +1,51 @@
+"""What a method of §5 is: the acquisition it maximises, and what it knows of constraints and budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .deprecation import renamed_fields
+
+if TYPE_CHECKING:  # the list of methods is read where no process is ever fitted
+    from .acquisition import Acquisition
+    from .search.context import Context
+
+    Build = Callable[[Context], Acquisition]
+
+
+@renamed_fields(weighted="times_phi", keeps="own_level")
+@dataclass(frozen=True)
+class Method:
+    """A method of §5.
+
+    Parameters
+    ----------
+    name
+        What a user calls it.
+    build
+        Builds the acquisition from what is known.
+    constrained
+        Whether it takes constraints.
+    controlled
+        Whether it obeys the controller of §4.2. A method that does not is bold while a failure is left.
+    times_phi
+        Whether (15) multiplies the acquisition by φ. False where the acquisition contains the constraints.
+    own_level
+        P(safe) of each constraint that the acquisition keeps by itself, whatever the budget: it is -inf
+        elsewhere. Such a method needs a safe trial to start from. None for all others.
+    listed
+        False for methods that serve ablations only.
+    label
+        What tables and figures call it.
+    """
+
+    name: str
+    build: Build
+    constrained: bool
+    controlled: bool = False
+    times_phi: bool = True
+    own_level: float | None = None
+    listed: bool = True
+    label: str = ""

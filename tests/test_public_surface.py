@@ -174,9 +174,7 @@ def test_without_optuna_the_sampler_is_not_listed(monkeypatch):
 
 def test_the_old_names_of_an_optimizer_are_read_with_a_warning():
     opt = tumble.Optimizer([(0.0, 1.0)], 9, 3, seed=0)
-    with pytest.warns(
-        DeprecationWarning, match=r"Optimizer\.n_trials is now called max_trials; write"
-    ):
+    with pytest.warns(DeprecationWarning, match=r"Optimizer\.n_trials is now called max_trials; write"):
         assert opt.n_trials == opt.max_trials == 9  # type: ignore[attr-defined]
     with pytest.warns(DeprecationWarning, match=r"Optimizer\.n_failures_allowed is now called max_failures"):
         assert opt.n_failures_allowed == opt.max_failures == 3  # type: ignore[attr-defined]

@@ -17,10 +17,10 @@ from .core.deprecation import warn_renamed
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
 from .optimizer import NO_TRIAL, Optimizer
-from .trials import Outcome, Suggestion
+from .trials import OnExhausted, Outcome, Suggestion
 
 
-class Result(OptimizeResult):  # type: ignore[misc]
+class Result(OptimizeResult):
     """What `minimize` found: a dict whose keys are attributes too, as in SciPy.
 
     Attributes
@@ -61,7 +61,7 @@ Callback = Callable[[Result], object]
 def minimize(
     fun: Callable[[Array], Any], bounds: ArrayLike, trials: int = 100, failures: int | None = None,
     x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None, method: str | None = None,
-    settings: str | Settings = "default", on_exhausted: str = "safe", progress: bool = False,
+    settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", progress: bool = False,
     callback: Callback | None = None,
 ) -> Result:  # fmt: skip
     """Minimise `fun` over a box within `trials` trials and `failures` failures.
@@ -205,7 +205,9 @@ def _result(opt: Optimizer, message: str) -> Result:
         "trials": opt.trials,
         "message": message if best is not None else f"{message}; nothing safe was seen",
     }
-    return Result(fields)
+    result = Result()
+    result.update(fields)
+    return result
 
 
 class _Bar:

@@ -1,37 +1,157 @@
-"""Checks of what users pass in. Each error says what was expected, what came and what to do."""
+"""Every check of input, once: arguments, study files (TOML) and saved states (JSON) alike.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+A check takes a value and its name, and gives the value back or raises `InputError`: what was expected, and
+what came. Where the caller names the value itself, as a study file does with the key, `name` is empty.
+This room imports nothing but the errors, so that every other room can use it. Whole trials are checked in
+`trial_checks`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from .core.history import violated
 from .errors import InputError
-from .trials import Fitted, Trial
 
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
+LONGEST = 60  # characters of a value in a message
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Checked:
-    """An outcome that can be recorded."""
-
-    value: float | None
-    constraints: tuple[float | None, ...]
-    reason: str
+# -- single values -------------------------------------------------------------------------------------------
 
 
-def whole(value: object, name: str, low: int) -> int:
-    """`value` as an int of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")
-    if value > LARGEST:
-        raise InputError(f"{name} must be at most 2^53; write a smaller number")
-    return int(value)
+def refuse(name: str, expected: str, value: object, remedy: str = "") -> NoReturn:
+    """Raise an `InputError` that says what was expected and what came."""
+    raise InputError(f"{name} must be {expected}, not {show(value)}{remedy and f'; {remedy}'}".lstrip())
+
+
+def show(value: object) -> str:
+    """A value as it would be written, short."""
+    try:
+        shown = repr(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        shown = "a number of thousands of digits"
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 3] + "..."
+
+
+def whole(value: object, name: str, low: int | None = None, high: int | None = None) -> int:
+    """A whole number from `low` to `high`, at most 2^53 in size."""
+    expected = "a whole number"
+    if low is not None:
+        expected += f" of at least {low}" if high is None else f" from {low} to {high}"
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        refuse(name, expected, value)
+    count = int(value)
+    if (low is not None and count < low) or (high is not None and count > high):
+        refuse(name, expected, value)
+    if abs(count) > LARGEST:
+        raise InputError(f"{name} must be at most 2^53 in size; write a smaller number".lstrip())
+    return count
+
+
+def number(value: object, name: str, remedy: str = "") -> float:
+    """A finite number. `remedy` says what to do with one that is not finite."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        refuse(name, "a number", value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = np.inf
+    if not np.isfinite(result):
+        refuse(name, "finite", result, remedy)
+    return result
+
+
+def above_zero(value: object, name: str) -> float:
+    """A number above 0."""
+    result = number(value, name)
+    if not result > 0.0:
+        refuse(name, "above 0", value)
+    return result
+
+
+def at_least(value: object, name: str, low: float) -> float:
+    """A number of at least `low`."""
+    result = number(value, name)
+    if not result >= low:
+        refuse(name, f"at least {low:g}", value)
+    return result
+
+
+def within(value: object, name: str, low: float, high: float) -> float:
+    """A number from `low` to `high`."""
+    result = number(value, name)
+    if not low <= result <= high:
+        refuse(name, f"a number from {low:g} to {high:g}", value)
+    return result
+
+
+def between(value: object, name: str, low: float, high: float) -> float:
+    """A number above `low` and below `high`."""
+    result = number(value, name)
+    if not low < result < high:
+        refuse(name, f"a number between {low:g} and {high:g}", value)
+    return result
+
+
+def truth(value: object, name: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        refuse(name, "true or false", value)
+    return value
+
+
+def text(value: object, name: str) -> str:
+    """Text."""
+    if not isinstance(value, str):
+        refuse(name, "text", value)
+    return value
+
+
+def choice(value: object, name: str) -> str | bool | int | float:
+    """What a parameter can be set to."""
+    if not isinstance(value, str | int | float):
+        refuse(name, "text, a number, true or false", value)
+    return value
+
+
+def one_of(value: object, name: str, choices: Sequence[T]) -> T:
+    """One of a few words, and of the same type."""
+    for expected in choices:
+        if type(value) is type(expected) and value == expected:
+            return expected
+    words = [f'"{c}"' if isinstance(c, str) else str(c) for c in choices]
+    refuse(name, f"{', '.join(words[:-1])} or {words[-1]}", value)
+
+
+def items(value: object, name: str) -> list[Any]:
+    """The items of a list."""
+    if not isinstance(value, list | tuple):
+        refuse(name, "a list", value)
+    return list(value)
+
+
+def table(value: object, name: str) -> dict[str, Any]:
+    """A dict by name: a table of a TOML file, an object of a JSON file."""
+    if not isinstance(value, Mapping):
+        refuse(name, "a table of values by name", value)
+    return dict(value)
+
+
+def keys(value: object, name: str, expected: Iterable[str]) -> dict[str, Any]:
+    """A dict with exactly these keys."""
+    needed = sorted(expected)
+    if not isinstance(value, Mapping) or set(value) != set(needed):
+        raise InputError(f"{name} needs exactly {', '.join(needed)}")
+    return dict(value)
+
+
+# -- arguments of the front doors ----------------------------------------------------------------------------
 
 
 def budget(trials: object, failures: object) -> tuple[int, int | None]:
@@ -48,24 +168,24 @@ def budget(trials: object, failures: object) -> tuple[int, int | None]:
 
 
 def seed(value: object) -> int:
-    """An integer seed, drawn where none was given."""
+    """A seed: a whole number, drawn where none is given."""
     if value is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(value, np.random.Generator):
         return int(value.integers(2**32))
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError(f"seed must be a whole number of at least 0, a Generator or None, not {value!r}")
+        refuse("seed", "a whole number of at least 0, a Generator or None", value)
     return int(value)
 
 
 def constraint_names(constraints: object) -> tuple[str, ...] | None:
-    """Names of the constraints from a count or a list of names; None: to be learned from the first trial."""
+    """Names of the constraints from a count or a list of names; None: the first trial will say them."""
     if constraints is None:
         return None
     if isinstance(constraints, Sequence) and not isinstance(constraints, str):
         names = tuple(constraints)
         if not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
-            raise InputError(f"constraints must be distinct names, or a count, not {constraints!r}")
+            refuse("constraints", "distinct names, or a count", constraints)
         if "crash" in names:
             raise InputError(
                 "a constraint cannot be called 'crash': that is the name for trials with no measurement"
@@ -74,119 +194,5 @@ def constraint_names(constraints: object) -> tuple[str, ...] | None:
     counted = isinstance(constraints, int | np.integer) and not isinstance(constraints, bool)
     count = int(constraints) if counted else -1  # type: ignore[call-overload]
     if not 0 <= count <= MOST_CONSTRAINTS:
-        raise InputError(
-            f"constraints must be a count from 0 to {MOST_CONSTRAINTS} or a list of names, "
-            f"not {constraints!r}"
-        )
+        refuse("constraints", f"a count from 0 to {MOST_CONSTRAINTS} or a list of names", constraints)
     return tuple(f"g{j}" for j in range(count))
-
-
-def number(value: object, name: str) -> float:
-    """`value` as a finite float."""
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, not {value!r}")
-    try:
-        result = float(value)
-    except OverflowError:
-        result = np.inf
-    if not np.isfinite(result):
-        raise InputError(
-            f"{name} must be finite, not {result}; tell a trial that gave no number with failed=True"
-        )
-    return result
-
-
-def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[float | None, ...]:
-    """Constraint values in the order of `names`; None where not measured."""
-    if constraints is None:
-        return (None,) * len(names)
-    if isinstance(constraints, Mapping):
-        unknown = sorted(str(k) for k in constraints if k not in names)
-        if unknown:
-            raise InputError(
-                f"unknown constraint {', '.join(unknown)}; expected {', '.join(names) or 'none'}"
-            )
-        values: list[Any] = [constraints.get(n) for n in names]
-    else:
-        if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
-            raise InputError(f"constraints must be a list or a dict by name, not {constraints!r}")
-        values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
-    if len(values) != len(names):
-        raise InputError(
-            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}; every "
-            "trial gives the same ones, in the same order, None where a failed trial did not measure one"
-        )
-    return tuple(
-        None if v is None else number(v, f"constraint {n}") for n, v in zip(names, values, strict=True)
-    )
-
-
-def outcome(
-    value: object, constraints: object, failed: object, reason: object, names: tuple[str, ...]
-) -> Checked:
-    """What was told, if it can be recorded."""
-    if failed is not True and failed is not False:
-        raise InputError(f"failed must be True or False, not {failed!r}")
-    if not isinstance(reason, str):
-        raise InputError(f"reason must be a string, not {reason!r}")
-    g = constraint_values(constraints, names)
-    if failed:
-        if value is not None:
-            raise InputError(
-                f"a failed trial has no value, but {value!r} came; leave out the value or failed=True"
-            )
-        return Checked(None, g, reason or "failed")
-    if value is None:
-        if not violated(g):
-            raise InputError(
-                "nothing was told: give a value, a constraint above 0 (a violation without a value), "
-                "or failed=True"
-            )
-        return Checked(None, g, reason)
-    if None in g:
-        missing = [n for n, v in zip(names, g, strict=True) if v is None]
-        raise InputError(
-            f"constraint {', '.join(missing)} is missing; a trial with a value has all of its constraints"
-        )
-    return Checked(number(value, "value"), g, reason)
-
-
-def history(trials: Sequence[Trial], dim: int, count: int) -> None:
-    """Whether trials from elsewhere fit a unit cube of `dim` coordinates and `count` constraints."""
-    for trial in trials:
-        if not isinstance(trial, Trial):
-            raise InputError(f"history must hold objects of tumble.Trial, not {trial!r}")
-        _trial(trial, dim, count)
-    numbers = [t.number for t in trials]
-    if any(after <= before for before, after in pairwise(numbers)):
-        raise InputError(f"the numbers of the trials must rise, not {numbers}")
-
-
-def _trial(trial: Trial, dim: int, count: int) -> None:
-    number = whole(trial.number, "the number of a trial", 0)
-    if len(trial.u) != dim or not all(0.0 <= v <= 1.0 for v in trial.u):
-        raise InputError(
-            f"the coordinates of trial {number} must lie in [0, 1], and there must be {dim} of them, "
-            f"not {trial.u}"
-        )
-    if len(trial.constraints) not in (0, count):
-        raise InputError(f"trial {number} has {len(trial.constraints)} constraints, not {count}")
-    if trial.crashed and trial.value is not None:
-        raise InputError(f"trial {number} failed and has a value; drop one of them")
-    if trial.suggestion is None:
-        return
-    if trial.suggestion.number != number:
-        raise InputError(f"the suggestion of trial {number} is called {trial.suggestion.number}")
-    if max(len(trial.suggestion.constraint_means), len(trial.suggestion.constraint_stds)) > count:
-        raise InputError(f"the suggestion of trial {number} predicts more than {count} constraints")
-
-
-def fitted(hyperparameters: Fitted | None, dim: int) -> Fitted | None:
-    """Hyperparameters of an earlier fit, one lengthscale a coordinate."""
-    if hyperparameters is not None:
-        for hyper in (hyperparameters.objective, *hyperparameters.constraints):
-            if len(hyper.lengthscales) != dim:
-                raise InputError(f"{dim} lengthscales are expected, not {len(hyper.lengthscales)}")
-    return hyperparameters

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, serialize
+from . import checks, serialize, trial_checks
 from ._threads import one_blas_thread
 from .core import budget
 from .core.algorithm import propose, recommend
@@ -22,9 +22,9 @@ from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .methods import METHODS, find_method, resolve_settings
 from .space import Space
-from .trials import Best, Fitted, Recommended, Suggestion, Trial, explain
+from .trials import Best, Fitted, OnExhausted, Recommended, Suggestion, Trial, explain
 
-ON_EXHAUSTED = ("safe", "stop")
+ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
 NO_TRIAL = (
     'failures=0 with on_exhausted="stop" lets no trial start, because any might fail; '
     'use on_exhausted="safe" to go on where P(safe) is high, or allow at least one failure'
@@ -46,7 +46,7 @@ class Optimizer:
     def __init__(
         self, bounds: ArrayLike | Space, trials: int = 100, failures: int | None = None,
         constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
-        method: str | None = None, settings: str | Settings = "default", on_exhausted: str = "safe",
+        method: str | None = None, settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
         self.space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
@@ -55,9 +55,7 @@ class Optimizer:
         self.seed = checks.seed(seed)
         self.method = method
         self.settings = resolve_settings(settings)
-        if on_exhausted not in ON_EXHAUSTED:
-            raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
-        self.on_exhausted = on_exhausted
+        self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
         self._trials: list[Trial] = []
         self._fitted: Fitted | None = None
         self._check_method(len(self._names or ()))
@@ -67,7 +65,8 @@ class Optimizer:
         cls, bounds: ArrayLike | Space, history: Iterable[Trial], *, trials: int = 100,
         failures: int | None = None, constraints: int | Sequence[str] | None = 0,
         seed: int | np.random.Generator | None = None, method: str | None = None,
-        settings: str | Settings = "default", on_exhausted: str = "safe", fitted: Fitted | None = None,
+        settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
+        fitted: Fitted | None = None,
     ) -> "Optimizer":  # fmt: skip
         """An optimiser that has seen trials which are kept elsewhere: in a file, a database, a study.
 
@@ -93,8 +92,8 @@ class Optimizer:
         """
         opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted)
         known = list(history)
-        checks.history(known, opt.space.dim, len(opt.constraint_names))
-        opt._fitted = checks.fitted(fitted, opt.space.dim)
+        trial_checks.history(known, opt.space.dim, len(opt.constraint_names))
+        opt._fitted = trial_checks.fitted(fitted, opt.space.dim)
         opt._trials = [t if t.x is not None else opt._with_x(t) for t in known]
         return opt
 
@@ -265,10 +264,8 @@ class Optimizer:
         billed: False for old data: evidence that charges neither trials nor failures.
         """
         names = self._names_for(constraints)
-        outcome = checks.outcome(value, constraints, failed, reason, names)
-        if billed is not True and billed is not False:
-            raise InputError(f"billed must be True or False, not {billed!r}")
-        record = self._find(trial, billed)
+        outcome = trial_checks.outcome(value, constraints, failed, reason, names)
+        record = self._find(trial, checks.truth(billed, "billed"))
         self._check_method(len(names))
         if names or outcome.value is not None:  # the first trial that returns says how many there are
             self._names = names

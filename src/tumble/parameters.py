@@ -11,12 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tumble import checks
 from tumble.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
-
-LARGEST_INT = 2**53  # beyond it float64 can't tell neighbours apart
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Float:
     step: float | None = None
 
     def __post_init__(self) -> None:
-        low, high = _finite(self.low, "low"), _finite(self.high, "high")
+        low, high = checks.number(self.low, "low"), checks.number(self.high, "high")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         _check_order(low, high)
@@ -42,7 +41,7 @@ class Float:
                 f"a logarithmic parameter needs low > 0, but low is {low:g}: raise low or drop log"
             )
         if self.step is not None:
-            self._check_step(_finite(self.step, "step"))
+            self._check_step(checks.number(self.step, "step"))
 
     def _check_step(self, step: float) -> None:
         object.__setattr__(self, "step", step)
@@ -75,7 +74,7 @@ class Float:
 
     def encode(self, value: object) -> Array:
         """The coordinates, shape (1,), of a value; `InputError` where the value is not admissible."""
-        x = _finite(value, "value")
+        x = checks.number(value, "value")
         if not self.low <= x <= self.high:
             raise InputError(f"expected a number in [{self.low:g}, {self.high:g}], but {x:g} came")
         if self.step is not None:
@@ -125,8 +124,6 @@ class Int:
         for name in ("low", "high", "step"):
             object.__setattr__(self, name, _integer(getattr(self, name), name))
         _check_order(self.low, self.high)
-        if max(abs(self.low), abs(self.high)) > LARGEST_INT:
-            raise InputError(f"integers beyond ±2^53 can't be searched: use a Float instead of {self}")
         if self.log and self.low < 1:
             raise InputError(
                 f"a logarithmic integer needs low >= 1, but it is {self.low}: raise low or drop log"
@@ -208,10 +205,8 @@ class Categorical:
             raise InputError(f"choices must be a list of at least two values, but {self.choices!r} came")
         object.__setattr__(self, "choices", tuple(self.choices))
         for choice in self.choices:
-            if choice is not None and not isinstance(choice, (str, int, float)):
-                raise InputError(
-                    f"a choice must be a string, a number, a boolean or None, but {choice!r} came"
-                )
+            if choice is not None:
+                checks.choice(choice, "a choice")
         if len(self.choices) < 2:
             raise InputError(
                 f"choices need at least two values, but {list(self.choices)!r} came: drop the parameter"
@@ -253,20 +248,10 @@ class Categorical:
 Parameter: TypeAlias = Float | Int | Categorical
 
 
-def _finite(value: object, name: str) -> float:
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
-        raise InputError(f"{name} must be a finite number, but {value!r} came")
-    return float(value)  # type: ignore[arg-type]
-
-
 def _integer(value: object, name: str) -> int:
-    if not isinstance(value, bool):
-        if isinstance(value, (int, np.integer)):
-            return int(value)
-        if isinstance(value, (float, np.floating)) and float(value).is_integer():
-            return int(value)
-    raise InputError(f"{name} must be an integer, but {value!r} came")
+    """A whole number; 3.0 is one too."""
+    is_float = isinstance(value, float | np.floating)
+    return checks.whole(int(value) if is_float and float(value).is_integer() else value, name)  # type: ignore[arg-type, call-overload]
 
 
 def _check_order(low: float, high: float) -> None:

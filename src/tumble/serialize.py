@@ -7,7 +7,7 @@ This room knows trials, settings and spaces, and no `Optimizer`: what is read he
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from .core.process.gp import Hyper
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
-from .trials import Fitted, Mode, Status, Suggestion, Trial
+from .trials import Fitted, Mode, OnExhausted, Status, Suggestion, Trial
 
 FORMAT = 1
 MODES: tuple[Mode, ...] = get_args(Mode)
 STATUSES: tuple[Status, ...] = get_args(Status)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class State:
     seed: int
     method: str | None
     settings: Settings
-    on_exhausted: str
+    on_exhausted: OnExhausted
     history: tuple[Trial, ...]
     fitted: Fitted | None
 
@@ -65,7 +64,7 @@ def state_from_json(data: Mapping[str, Any]) -> State:
     """The state that `state_to_json` wrote."""
     return State(
         space=Space.from_dict(data["space"]),
-        boxed=_one_of((True, False), data["boxed"], "boxed"),
+        boxed=checks.truth(data["boxed"], "boxed"),
         trials=data["trials"],
         failures=data["failures"],
         constraints=data["constraints"],
@@ -111,19 +110,19 @@ def trial_to_json(trial: Trial) -> dict[str, Any]:
 
 def trial_from_json(data: Mapping[str, Any]) -> Trial:
     """The trial that `trial_to_json` wrote, without its x: `Optimizer.from_trials` decodes u."""
-    _fields(data, {field.name for field in fields(Trial)}, "a trial")
+    checks.keys(data, "a trial", (field.name for field in fields(Trial)))
     number = checks.whole(data["number"], "number", 0)
-    u = tuple(checks.number(v, "a coordinate") for v in _list(data["u"], "u"))
+    u = tuple(checks.number(v, "a coordinate") for v in _items(data, "u"))
     return Trial(
         number=number,
         x=None,
         u=u,
-        status=_one_of(STATUSES, data["status"], "status"),
+        status=checks.one_of(data["status"], "status", STATUSES),
         value=_maybe(data["value"], "value"),
-        constraints=tuple(_maybe(g, "a constraint") for g in _list(data["constraints"], "constraints")),
-        crashed=_one_of((True, False), data["crashed"], "crashed"),
-        reason=_text(data["reason"], "reason"),
-        billed=_one_of((True, False), data["billed"], "billed"),
+        constraints=tuple(_maybe(g, "a constraint") for g in _items(data, "constraints")),
+        crashed=checks.truth(data["crashed"], "crashed"),
+        reason=checks.text(data["reason"], "reason"),
+        billed=checks.truth(data["billed"], "billed"),
         suggestion=None
         if data["suggestion"] is None
         else replace(suggestion_from_json(data["suggestion"]), u=u),
@@ -132,7 +131,7 @@ def trial_from_json(data: Mapping[str, Any]) -> Trial:
 
 def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
     """The suggestion of a trial that `trial_to_json` wrote, without its x."""
-    _fields(data, {field.name for field in fields(Suggestion)} - NOT_SAVED, "a suggestion")
+    checks.keys(data, "a suggestion", {field.name for field in fields(Suggestion)} - NOT_SAVED)
 
     def known(value: Any, key: str) -> float:
         number = _maybe(value, key)
@@ -148,20 +147,16 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         std=known(data["std"], "std"),
         failures_left=checks.whole(data["failures_left"], "failures_left", 0),
         trials_left=checks.whole(data["trials_left"], "trials_left", 0),
-        p_each={_text(k, "p_each"): checks.number(p, "p_each") for k, p in data["p_each"].items()},
-        constraint_means=tuple(
-            known(v, "constraint_means") for v in _list(data["constraint_means"], "constraint_means")
-        ),
-        constraint_stds=tuple(
-            known(v, "constraint_stds") for v in _list(data["constraint_stds"], "constraint_stds")
-        ),
-        why=_text(data["why"], "why"),
+        p_each={checks.text(k, "p_each"): checks.number(p, "p_each") for k, p in data["p_each"].items()},
+        constraint_means=tuple(known(v, "constraint_means") for v in _items(data, "constraint_means")),
+        constraint_stds=tuple(known(v, "constraint_stds") for v in _items(data, "constraint_stds")),
+        why=checks.text(data["why"], "why"),
     )
 
 
 def mode_of(word: Any) -> Mode:
     """The mode that a saved `word` means; what 0.1.0 wrote is translated."""
-    return _one_of(MODES, OLD_MODES.get(word, word) if isinstance(word, str) else word, "mode")
+    return checks.one_of(OLD_MODES.get(word, word) if isinstance(word, str) else word, "mode", MODES)
 
 
 def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
@@ -176,6 +171,14 @@ def fitted_from_json(data: Any) -> Fitted | None:
     return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]))
 
 
+def _items(data: Mapping[str, Any], key: str) -> list[Any]:
+    return checks.items(data[key], key)
+
+
+def _maybe(value: Any, name: str) -> float | None:
+    return None if value is None else checks.number(value, name)
+
+
 def plain(value: Any) -> Any:
     """Lists for tuples and None for what is not finite, all the way down."""
     if isinstance(value, dict):
@@ -188,44 +191,7 @@ def plain(value: Any) -> Any:
 
 
 def _hyper(data: Mapping[str, Any]) -> Hyper:
-    lengthscales = tuple(_above_zero(v, "lengthscale") for v in _list(data["lengthscales"], "lengthscales"))
-    share = checks.number(data["additive"], "additive")
-    if not 0.0 <= share <= 1.0:
-        raise InputError(f"additive must lie in [0, 1], not {share}")
-    variance, noise = (_above_zero(data[key], key) for key in ("variance", "noise"))
+    lengthscales = tuple(checks.above_zero(v, "lengthscale") for v in _items(data, "lengthscales"))
+    share = checks.within(data["additive"], "additive", 0.0, 1.0)
+    variance, noise = (checks.above_zero(data[key], key) for key in ("variance", "noise"))
     return Hyper(lengthscales, variance, noise, share, checks.whole(data.get("learned", 0), "learned", 0))
-
-
-def _fields(data: Any, expected: set[str], name: str) -> None:
-    if not isinstance(data, Mapping) or set(data) != expected:
-        raise InputError(f"{name} needs exactly {', '.join(sorted(expected))}")
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise InputError(f"{name} must be a list, not {value!r}")
-    return list(value)
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be a string, not {value!r}")
-    return value
-
-
-def _one_of(choices: tuple[T, ...], value: Any, name: str) -> T:
-    for choice in choices:
-        if type(value) is type(choice) and value == choice:
-            return choice
-    raise InputError(f"{name} must be one of {', '.join(map(str, choices))}, not {value!r}")
-
-
-def _maybe(value: Any, name: str) -> float | None:
-    return None if value is None else checks.number(value, name)
-
-
-def _above_zero(value: Any, name: str) -> float:
-    number = checks.number(value, name)
-    if not number > 0.0:
-        raise InputError(f"{name} must be above 0, not {number}")
-    return number

@@ -10,6 +10,7 @@ from .core.process.models import Warm
 
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
 Status = Literal["pending", "told", "skipped"]
+OnExhausted = Literal["safe", "stop"]
 Fitted: TypeAlias = Warm  # the hyperparameters of a fit; the next one may start there
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .. import checks
 from ..errors import InputError
 from .deprecation import renamed_fields
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
@@ -71,36 +72,32 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("rho_safe", "rho_risk", "rho_0", "rho_b"):
-            value = getattr(self, name)
-            if not (isinstance(value, float) and 0.0 < value < 1.0):
-                raise InputError(f"settings.{name} must be a float between 0 and 1, not {value!r}")
+            self._keep(name, checks.between(getattr(self, name), f"settings.{name}", 0.0, 1.0))
         if not self.rho_risk <= self.rho_0 <= self.rho_safe:
             raise InputError(
                 "settings need rho_risk <= rho_0 <= rho_safe, "
                 f"not {self.rho_risk}, {self.rho_0}, {self.rho_safe}"
             )
-        if self.delta is not None and not (isinstance(self.delta, float) and 0.0 < self.delta < 1.0):
-            raise InputError(f"settings.delta must lie between 0 and 1, or be None, not {self.delta!r}")
+        if self.delta is not None:
+            self._keep("delta", checks.between(self.delta, "settings.delta", 0.0, 1.0))
         for name, words in (("kernel", Kernel), ("minima", MinimumLaw), ("incumbent", Incumbent)):
-            if getattr(self, name) not in get_args(words):
-                expected = ", ".join(get_args(words))
-                raise InputError(f"settings.{name} must be one of {expected}, not {getattr(self, name)!r}")
+            checks.one_of(getattr(self, name), f"settings.{name}", get_args(words))
         for name in ("objective", "constraint"):
             value = getattr(self, name)
             if not isinstance(value, Priors):
                 raise InputError(f"settings.{name} must be a tumble.core.process.fit.Priors, not {value!r}")
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not (isinstance(value, int) and 1 <= value <= MOST):
-                raise InputError(f"settings.{name} must be a whole number from 1 to {MOST}, not {value!r}")
+            self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
         for name in ("standardize", "safety_first", "soften_phi", "calibrate"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"settings.{name} must be True or False, not {getattr(self, name)!r}")
+            checks.truth(getattr(self, name), f"settings.{name}")
         for name in ("pi_margin", "ucb_beta"):
-            value = getattr(self, name)
-            if value is not None and not (_is_finite(value) and value >= 0.0):
-                raise InputError(f"settings.{name} must be at least 0, or None, not {value!r}")
+            if getattr(self, name) is not None:
+                self._keep(name, checks.at_least(getattr(self, name), f"settings.{name}", 0.0))
+
+    def _keep(self, name: str, value: float) -> None:
+        """Store a checked value as Python's own number, so that JSON can be written."""
+        object.__setattr__(self, name, value)
 
     @staticmethod
     def paper(objective: Priors | None = None, constraint: Priors | None = None) -> "Settings":

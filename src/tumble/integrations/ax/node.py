@@ -36,7 +36,7 @@ from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from ...optimizer import Optimizer
-from ...trials import Suggestion, Trial
+from ...trials import OnExhausted, Suggestion, Trial
 from .problem import AxSpace, Measured, Objectives
 
 __all__ = [
@@ -73,7 +73,7 @@ class TumbleNode(ExternalGenerationNode):
     def __init__(
         self, trials: int = 100, failures: int | None = None, seed: int | None = None,
         method: str | None = None, settings: str | Settings | dict[str, Any] = "default",
-        on_exhausted: str = "safe", unbilled: Sequence[int] = (), name: str = "tumble",
+        on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (), name: str = "tumble",
     ) -> None:  # fmt: skip
         super().__init__(name=name, should_deduplicate=False)  # a setting is repeated only if none is new
         if isinstance(settings, dict):
@@ -190,7 +190,7 @@ def _parameters(trial: BaseTrial) -> TParameterization:
 
 def generation_strategy(
     trials: int = 100, failures: int | None = None, *, seed: int | None = None, method: str | None = None,
-    settings: str | Settings = "default", on_exhausted: str = "safe", unbilled: Sequence[int] = (),
+    settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (),
 ) -> GenerationStrategy:  # fmt: skip
     """A strategy of one node, for `client.set_generation_strategy`; arguments as for `TumbleNode`."""
     node = TumbleNode(trials, failures, seed, method, settings, on_exhausted, unbilled)

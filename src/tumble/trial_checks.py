@@ -1,0 +1,118 @@
+"""Checks of whole trials: results that are told, and trials that were kept elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from . import checks
+from .core.history import violated
+from .errors import InputError
+from .trials import Fitted, Trial
+
+NO_NUMBER = "tell a trial that gave no number with failed=True"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Results that can be recorded."""
+
+    value: float | None
+    constraints: tuple[float | None, ...]
+    reason: str
+
+
+def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[float | None, ...]:
+    """Constraint values in the order of `names`; None where one was not measured."""
+    if constraints is None:
+        return (None,) * len(names)
+    if isinstance(constraints, Mapping):
+        unknown = sorted(str(k) for k in constraints if k not in names)
+        if unknown:
+            raise InputError(
+                f"unknown constraint {', '.join(unknown)}; expected {', '.join(names) or 'none'}"
+            )
+        values: list[Any] = [constraints.get(n) for n in names]
+    else:
+        if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
+            checks.refuse("constraints", "a list or a dict by name", constraints)
+        values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
+    if len(values) != len(names):
+        raise InputError(
+            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}; every "
+            "trial gives the same ones, in the same order, None where a failed trial did not measure one"
+        )
+    return tuple(
+        None if v is None else checks.number(v, f"constraint {n}", NO_NUMBER)
+        for n, v in zip(names, values, strict=True)
+    )
+
+
+def outcome(
+    value: object, constraints: object, failed: object, reason: object, names: tuple[str, ...]
+) -> Checked:
+    """What was told, if it can be recorded."""
+    failed, reason = checks.truth(failed, "failed"), checks.text(reason, "reason")
+    g = constraint_values(constraints, names)
+    if failed:
+        if value is not None:
+            came = checks.show(value)
+            raise InputError(
+                f"a failed trial has no value, but {came} came; leave out the value or failed=True"
+            )
+        return Checked(None, g, reason or "failed")
+    if value is None:
+        if not violated(g):
+            raise InputError(
+                "nothing was told: give a value, a constraint above 0 (a violation without a value), "
+                "or failed=True"
+            )
+        return Checked(None, g, reason)
+    if None in g:
+        missing = [n for n, v in zip(names, g, strict=True) if v is None]
+        raise InputError(
+            f"constraint {', '.join(missing)} is missing; a trial with a value has all of its constraints"
+        )
+    return Checked(checks.number(value, "value", NO_NUMBER), g, reason)
+
+
+def history(trials: Sequence[Trial], dim: int, count: int) -> None:
+    """Whether trials from elsewhere fit a unit cube of `dim` coordinates and `count` constraints."""
+    for trial in trials:
+        if not isinstance(trial, Trial):
+            raise InputError(f"history must hold objects of tumble.Trial, not {trial!r}")
+        _trial(trial, dim, count)
+    numbers = [t.number for t in trials]
+    if any(after <= before for before, after in pairwise(numbers)):
+        raise InputError(f"the numbers of the trials must rise, not {numbers}")
+
+
+def _trial(trial: Trial, dim: int, count: int) -> None:
+    number = checks.whole(trial.number, "the number of a trial", 0)
+    if len(trial.u) != dim or not all(0.0 <= v <= 1.0 for v in trial.u):
+        raise InputError(
+            f"the coordinates of trial {number} must lie in [0, 1], and there must be {dim} of them, "
+            f"not {trial.u}"
+        )
+    if len(trial.constraints) not in (0, count):
+        raise InputError(f"trial {number} has {len(trial.constraints)} constraints, not {count}")
+    if trial.crashed and trial.value is not None:
+        raise InputError(f"trial {number} failed and has a value; drop one of them")
+    if trial.suggestion is None:
+        return
+    if trial.suggestion.number != number:
+        raise InputError(f"the suggestion of trial {number} is called {trial.suggestion.number}")
+    if max(len(trial.suggestion.constraint_means), len(trial.suggestion.constraint_stds)) > count:
+        raise InputError(f"the suggestion of trial {number} predicts more than {count} constraints")
+
+
+def fitted(hyperparameters: Fitted | None, dim: int) -> Fitted | None:
+    """Hyperparameters of an earlier fit, one lengthscale a coordinate."""
+    if hyperparameters is not None:
+        for hyper in (hyperparameters.objective, *hyperparameters.constraints):
+            if len(hyper.lengthscales) != dim:
+                raise InputError(f"{dim} lengthscales are expected, not {len(hyper.lengthscales)}")
+    return hyperparameters

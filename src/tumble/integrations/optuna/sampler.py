@@ -48,7 +48,7 @@ from tumble.integrations.optuna.trials import (
 from tumble.methods import find_method, resolve_settings
 from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
 from tumble.space import Space
-from tumble.trials import Recommended, Suggestion, Trial, explain
+from tumble.trials import OnExhausted, Recommended, Suggestion, Trial, explain
 
 __all__ = ["TumbleSampler"]
 
@@ -111,7 +111,7 @@ class TumbleSampler(BaseSampler):
         seed: int | None = None,
         method: str | None = None,
         settings: str | Settings = "default",
-        on_exhausted: str = "safe",
+        on_exhausted: OnExhausted = "safe",
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         *,
         space: Mapping[str, BaseDistribution] | None = None,
@@ -324,9 +324,8 @@ class TumbleSampler(BaseSampler):
             stop(study)
 
 
-def _checked_end(on_exhausted: str, failures: int | None) -> str:
-    if on_exhausted not in ON_EXHAUSTED:
-        raise InputError(f'on_exhausted must be "safe" or "stop", not {on_exhausted!r}')
+def _checked_end(on_exhausted: OnExhausted, failures: int | None) -> OnExhausted:
+    checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
     if on_exhausted == "stop" and failures is None:
         raise InputError('on_exhausted="stop" needs a budget: give failures')
     if on_exhausted == "stop" and failures == 0:

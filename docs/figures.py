@@ -14,7 +14,9 @@ import tumble
 from tumble import problems
 from tumble.core import budget, minimum
 from tumble.core.crossings import log_intensity
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
+from tumble.core.process.slopes import slopes_at
 from tumble.problems import figure1
 
 TEAL, ORANGE, GREY = "#00796b", "#e64a19", "#777777"
@@ -49,7 +51,7 @@ def crossings() -> Figure:
         top.annotate(
             f"u = {u:g}", (1.0, u), xytext=(-2, 3), textcoords="offset points", ha="right", color=colour
         )
-        intensity = np.exp(log_intensity(gp.slopes(x), np.array([u]))[:, 0])
+        intensity = np.exp(log_intensity(slopes_at(gp, x), np.array([u]))[:, 0])
         bottom.plot(x[:, 0], intensity / intensity.max(), color=colour)
     top.set_ylabel("f(x)")
     bottom.set(xlabel="x", ylabel="crossings of u\n(largest = 1)")

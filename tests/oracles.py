@@ -11,7 +11,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from tumble.core.process.gp import GP, JITTER, Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import GP, JITTER, condition
 
 KERNELS = ("se", "matern52")
 ROOT5 = np.sqrt(5.0)

@@ -7,7 +7,8 @@ from botorch.models import ModelListGP, SingleTaskGP
 from botorch.models.transforms import Normalize, Standardize
 from gpytorch.kernels import MaternKernel, RBFKernel, ScaleKernel
 
-from tumble.core.process.gp import JITTER, Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import JITTER, condition
 from tumble.integrations.botorch import excursion_model
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from tests.oracles import cov_values
 from tumble.core.history import History
-from tumble.core.process.gp import GP, JITTER, Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import GP, JITTER, condition
 from tumble.core.process.models import fit_models
 from tumble.core.search.context import Context
 from tumble.core.settings import Settings

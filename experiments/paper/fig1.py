@@ -28,7 +28,9 @@ def plan(options: Options) -> list[Spec]:
 def compute(spec: Spec) -> dict[str, Any]:
     """Posterior, two realisations and the two intensities on a grid over [0, 1]."""
     from tumble.core.crossings import log_intensity
-    from tumble.core.process.gp import Hyper, condition
+    from tumble.core.process.covariance import Hyper
+    from tumble.core.process.gp import condition
+    from tumble.core.process.slopes import slopes_at
     from tumble.problems import figure1
 
     settings = spec.settings
@@ -40,7 +42,7 @@ def compute(spec: Spec) -> dict[str, Any]:
     mean, cov = gp.predict_joint(grid)
     factor = np.linalg.cholesky(cov + 1e-8 * np.eye(len(grid)))
     normal = np.random.default_rng(spec.seed).standard_normal((settings["realisations"], len(grid)))
-    intensity = np.exp(log_intensity(gp.slopes(grid), np.array(figure1.THRESHOLDS)))
+    intensity = np.exp(log_intensity(slopes_at(gp, grid), np.array(figure1.THRESHOLDS)))
     return {
         "x": grid[:, 0].tolist(),
         "mean": mean.tolist(),

@@ -50,7 +50,8 @@ _DRAWN = ("x", "mean", "std", "eta", "observed", "gumbel", "frechet", "levels", 
 
 def _posterior(spec: Spec, index: int) -> dict[str, Any]:
     from tumble.core import minimum
-    from tumble.core.process.gp import Hyper, condition
+    from tumble.core.process.covariance import Hyper
+    from tumble.core.process.gp import condition
 
     s, rng = spec.settings, np.random.default_rng([spec.seed, index])
     hyper = Hyper((s["lengthscale"],), s["variance"], s["noise"])

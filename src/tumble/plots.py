@@ -16,6 +16,7 @@ import numpy as np
 from tumble.core import budget
 from tumble.core.arrays import Array
 from tumble.core.crossings import log_intensity
+from tumble.core.process.slopes import slopes_at
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 
@@ -172,7 +173,7 @@ def slices_data(
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
         mean, var = models.objective.predict(where)
         outputs = models.objective.outputs
-        intensity = log_intensity(models.objective.slopes(where), level)[:, 0]
+        intensity = log_intensity(slopes_at(models.objective, where), level)[:, 0]
         slices.append(
             Slice(
                 name=name,

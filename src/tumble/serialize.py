@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from . import checks
-from .core.process.gp import Hyper
+from .core.process.covariance import Hyper
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
@@ -161,7 +161,10 @@ def mode_of(word: Any) -> Mode:
 
 def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
     """Hyperparameters as a dict that `json` can write."""
-    return None if fitted is None else dict(plain(asdict(fitted)))
+    if fitted is None:
+        return None
+    limits = [_hyper_to_json(hyper) for hyper in fitted.constraints]
+    return {"objective": _hyper_to_json(fitted.objective), "constraints": limits}
 
 
 def fitted_from_json(data: Any) -> Fitted | None:
@@ -188,6 +191,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
+
+
+def _hyper_to_json(hyper: Hyper) -> dict[str, Any]:
+    saved = dict(plain(asdict(hyper)))
+    saved["learned"] = saved.pop("learned_from")
+    return saved
 
 
 def _hyper(data: Mapping[str, Any]) -> Hyper:

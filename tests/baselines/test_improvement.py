@@ -23,7 +23,8 @@ from tumble.baselines.improvement import (
     probability_of_improvement,
 )
 from tumble.core.feasibility import Feasibility
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
 from tumble.core.settings import Settings
 
 

@@ -377,7 +377,7 @@ def test_a_crowd_of_old_data_is_learned_from_at_the_next_ask():
         opt.tell([x], float(np.sin(9.0 * x)), billed=False)
     opt.ask()
     assert opt.fitted is not None
-    assert opt.fitted.objective.learned == 63
+    assert opt.fitted.objective.learned_from == 63
 
 
 def test_a_discrete_space_is_searched_to_its_last_setting():

@@ -12,13 +12,15 @@ from scipy.special import logsumexp
 from tests import oracles
 from tests.oracles import KERNELS, central, close, problem
 from tumble.core.crossings import (
-    expected_abs,
     expected_crossings,
     log_intensity,
     log_mean_intensity_and_gradient,
     rice_upcrossings,
 )
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.normal import expected_abs
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
+from tumble.core.process.slopes import slopes_and_curvature, slopes_at
 
 GRID = np.linspace(0.0, 1.0, 401)[:, None]
 
@@ -55,7 +57,7 @@ def test_the_intensity_equals_monte_carlo_over_value_and_slopes(kernel, dim):
     level, half = law.mean[0] - 0.7 * np.sqrt(law.cov[0, 0]), 0.04 * np.sqrt(law.cov[0, 0])
     inside = np.abs(draws[:, 0] - level) < half
     samples = np.where(inside, np.abs(draws[:, 1:]).sum(axis=1), 0.0) / (2.0 * half)
-    ours = np.exp(log_intensity(gp.slopes(x[None, :]), np.array([level]))[0, 0])
+    ours = np.exp(log_intensity(slopes_at(gp, x[None, :]), np.array([level]))[0, 0])
     assert abs(ours - samples.mean()) < 5.0 * samples.std() / np.sqrt(len(samples))
     assert samples.std() / np.sqrt(len(samples)) < 0.02 * ours
 
@@ -74,9 +76,9 @@ def test_the_gradient_of_the_intensity_is_its_derivative(kernel, dim, share):
     ]:  # their mean, and each alone
 
         def log_mean(p, levels=levels, shares=shares):
-            return logsumexp(log_intensity(gp.slopes(p), levels), b=shares, axis=1)
+            return logsumexp(log_intensity(slopes_at(gp, p), levels), b=shares, axis=1)
 
-        value, grad = log_mean_intensity_and_gradient(*gp.slopes_and_curvature(x), levels, shares)
+        value, grad = log_mean_intensity_and_gradient(*slopes_and_curvature(gp, x), levels, shares)
         close(value, log_mean(x), 1e-12)
         close(grad, central(log_mean, x), 1e-6)
 
@@ -90,7 +92,7 @@ def test_nothing_goes_flat_forty_deviations_away(kernel):
         for m in range(5):
             u = np.array([mean[m] + sign * np.sqrt(var[m])])
             value, grad = log_mean_intensity_and_gradient(
-                *gp.slopes_and_curvature(x[m : m + 1]), u, np.ones(1)
+                *slopes_and_curvature(gp, x[m : m + 1]), u, np.ones(1)
             )
             assert np.isfinite(value).all()
             assert np.abs(grad).max() > 1e-3
@@ -102,7 +104,7 @@ def test_intensities_on_top_of_dense_data_are_finite(kernel):
     gp = condition(kernel, Hyper((5.0,), 1.0, 1e-6), X, np.sin(X[:, 0]))
     x = np.vstack([X, X + 1e-9, X + 1e-4])
     for u in (-1.0, 0.5, 3.0):
-        value, grad = log_mean_intensity_and_gradient(*gp.slopes_and_curvature(x), np.array([u]), np.ones(1))
+        value, grad = log_mean_intensity_and_gradient(*slopes_and_curvature(gp, x), np.array([u]), np.ones(1))
         assert np.isfinite(value).all()
         assert np.isfinite(grad).all()
 

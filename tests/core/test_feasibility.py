@@ -9,8 +9,9 @@ from scipy import stats
 
 from tests.oracles import KERNELS, central, close, problem
 from tumble.core.feasibility import Feasibility
+from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import SHARPNESS, fit_crashes
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.gp import condition
 
 
 def several(kernel: str, dim: int, count: int) -> Feasibility:

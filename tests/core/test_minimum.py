@@ -9,7 +9,8 @@ from scipy.optimize import brentq
 
 from tests.oracles import KERNELS, cov_values
 from tumble.core.minimum import Minima, frechet, gumbel, independent_survival, joint, likeliest, quantiles
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
 
 SIZE = 40_000
 GRID = np.linspace(0.0, 1.0, 200)[:, None]

@@ -10,6 +10,7 @@ from .arrays import Array
 from .crossings import log_mean_intensity_and_gradient
 from .normal import LOG_SQRT_2PI
 from .process.gp import GP
+from .process.slopes import slopes_and_curvature
 
 
 class Acquisition(Protocol):
@@ -52,7 +53,7 @@ class ExcursionSearch:
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log α_X and its gradient."""
-        slopes, curvature = self.gp.slopes_and_curvature(x)
+        slopes, curvature = slopes_and_curvature(self.gp, x)
         return log_mean_intensity_and_gradient(slopes, curvature, *self.levels, band=self.band)  # (10)
 
     @cached_property

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from .arrays import Array, Indices
-from .process.gp import GP, cholesky
+from .process.cholesky import cholesky
+from .process.gp import GP
 from .search.candidates import low_discrepancy
 from .settings import Settings
 

@@ -12,7 +12,9 @@ from tests.toys import context_of, draw_process, history, smooth_history
 from tumble.baselines.pesc.acquisition import RIVALS, PredictiveEntropy, informed_by, predictive_entropy
 from tumble.baselines.pesc.paths import draw_paths, minimisers, rough_minimisers
 from tumble.core.feasibility import Feasibility
-from tumble.core.process.gp import Hyper, cholesky, condition
+from tumble.core.process.cholesky import cholesky
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
 from tumble.core.settings import Settings
 
 HALF = 20_000  # draws; there are two halves

@@ -11,7 +11,8 @@ from tests.toys import draw_process
 from tumble.baselines.pesc.conditioned import inform
 from tumble.baselines.pesc.paths import SLACK, draw_paths, minimisers
 from tumble.baselines.pesc.propagation import Normal, exclusion, propagate, with_sites
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.covariance import Hyper
+from tumble.core.process.gp import condition
 
 means = st.floats(-3.0, 3.0)
 variances = st.floats(0.05, 4.0)

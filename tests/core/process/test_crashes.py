@@ -8,8 +8,9 @@ from scipy.special import log_ndtr, ndtr
 
 from tests.oracles import KERNELS, cov_values
 from tumble.core.feasibility import Feasibility
+from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import SHARPNESS, fit_crashes, propagate
-from tumble.core.process.gp import Hyper, condition
+from tumble.core.process.gp import condition
 
 
 def by_sampling(kernel, hyper, X, crashed, prior_mean, x, draws=200_000):

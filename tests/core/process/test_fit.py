@@ -13,8 +13,9 @@ from scipy.special import logit
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close
+from tumble.core.process.covariance import Hyper
 from tumble.core.process.fit import NegativeLogPosterior, _descend, fit
-from tumble.core.process.gp import JITTER, Hyper
+from tumble.core.process.gp import JITTER
 from tumble.core.process.outputs import Outputs
 from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
 

@@ -527,4 +527,4 @@ def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> N
     mirror = study.sampler.optimizer(study)  # type: ignore[union-attr]
     hyper = mirror.fitted.objective
     assert 0.0 < hyper.additive < 1.0
-    assert hyper.learned == 5
+    assert hyper.learned_from == 5

@@ -22,7 +22,7 @@ from scipy.special import log_ndtr
 
 from ...core.arrays import Array
 from ...core.normal import LOG_SQRT_2PI, density_over_cdf, log_density_over_cdf
-from ...core.process.gp import cholesky
+from ...core.process.cholesky import cholesky
 
 SWEEPS = 60
 DAMPING = 0.5

@@ -13,7 +13,8 @@ from scipy.special import log_ndtr
 
 from ..arrays import Array, Flags
 from ..normal import density_over_cdf
-from .gp import GP, Hyper, condition
+from .covariance import Hyper
+from .gp import GP, condition
 
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained

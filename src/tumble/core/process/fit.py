@@ -18,7 +18,8 @@ from scipy.special import expit
 
 from ..arrays import Array
 from ..search.maximize import ARMIJO
-from .gp import GP, JITTER, Hyper, condition
+from .covariance import Hyper
+from .gp import GP, JITTER, condition
 from .kernels import KERNELS
 from .outputs import Outputs
 from .priors import Priors
@@ -145,7 +146,7 @@ def fit(
     starts = [h for h in (warm, priors.hyper_start(X.shape[1]) if cold or warm is None else None) if h]
     ends = [_descend(objective, np.clip(priors.to_theta(start), low, high), low, high) for start in starts]
     _, best = min(ends, key=lambda end: end[0])
-    hyper = replace(priors.from_theta(best), learned=len(y))
+    hyper = replace(priors.from_theta(best), learned_from=len(y))
     return condition(kernel, hyper, X, target, mean_std=priors.mean_std, outputs=outputs)
 
 

@@ -9,9 +9,10 @@ from ..calibration import widening
 from ..feasibility import Feasibility
 from ..history import History
 from ..settings import Settings
+from .covariance import Hyper
 from .crashes import fit_crashes
 from .fit import fit
-from .gp import GP, Hyper, condition
+from .gp import GP, condition
 from .outputs import Outputs
 from .priors import Priors
 
@@ -67,7 +68,7 @@ def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, w
     outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
     if len(y) == 0:
         return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
-    learned = 0 if warm is None else warm.learned
+    learned = 0 if warm is None else warm.learned_from
     if warm is not None and not _is_due(len(y), learned):
         target = outputs.to_model(y)
         return condition(settings.kernel, warm, X, target, mean_std=priors.mean_std, outputs=outputs)

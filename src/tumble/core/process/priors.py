@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from ..arrays import Array
 from ..deprecation import renamed_fields
-from .gp import Hyper
+from .covariance import Hyper
 
 
 @dataclass(frozen=True)

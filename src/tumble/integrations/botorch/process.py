@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ...core.normal import LOG_SQRT_2PI, SQRT_2_OVER_PI, SQRT_HALF
-from ...core.process.gp import GP, JITTER, Hyper, condition
+from ...core.process.covariance import Hyper
+from ...core.process.gp import GP, JITTER, condition
 from ...core.process.outputs import Outputs
 from .models import Reading, read
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from optuna.trial import FrozenTrial
 
-from tumble.core.process.gp import Hyper
+from tumble.core.process.covariance import Hyper
 from tumble.serialize import OLD_MODES
 from tumble.trials import Fitted, Suggestion
 
@@ -74,7 +74,7 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
     if fitted is not None:
         hypers = [fitted.objective, *fitted.constraints]
         rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]
-        note["warm"] = [[*map(_rounded, row), h.learned] for row, h in zip(rows, hypers, strict=True)]
+        note["warm"] = [[*map(_rounded, row), h.learned_from] for row, h in zip(rows, hypers, strict=True)]
     return shortened(note)
 
 

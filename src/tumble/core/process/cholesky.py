@@ -1,0 +1,37 @@
+"""Cholesky factors, and triangular solves with them."""
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from ..arrays import Array
+
+JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # tried in turn, in units of the mean variance
+
+
+def cholesky(K: Array) -> Array:
+    """Lower factor of K (N, N), with as little jitter as it takes; K may be left modified."""
+    scale = float(np.mean(np.diag(K))) if len(K) else 1.0
+    for jitter in JITTERS:
+        factor, info = dpotrf(K + jitter * scale * np.eye(len(K)) if jitter else K, lower=1, clean=1)
+        if info == 0:
+            return np.asarray(factor)
+    raise FloatingPointError(f"covariance of {len(K)} points is not positive definite")  # pragma: no cover
+
+
+def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: bool = False) -> Array:
+    """chol^-1 right, or chol^-T right.
+
+    Parameters
+    ----------
+    chol : (N, N)
+        A lower triangular factor.
+    right : (N,) or (N, Q)
+        The right-hand side.
+    transposed
+        Solve with cholᵀ.
+    overwrite
+        `right` is not needed any more, so that its memory may hold the solution.
+    """
+    if chol.shape[0] == 0:
+        return right
+    return np.asarray(dtrtrs(chol, right, lower=1, trans=int(transposed), overwrite_b=int(overwrite))[0])

@@ -13,8 +13,9 @@ import numpy as np
 
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import GP, JITTER, condition
+from tumble.core.process.kernels import Kernel
 
-KERNELS = ("se", "matern52")
+KERNELS: tuple[Kernel, ...] = ("se", "matern52")
 ROOT5 = np.sqrt(5.0)
 
 
@@ -25,7 +26,7 @@ def _mixed(hyper: Hyper, whole: Any, single: Callable[[int], Any]) -> Any:
     return hyper.variance * ((1.0 - hyper.additive) * whole + hyper.additive * parts)
 
 
-def _radial(kernel: str, d: Any) -> Any:
+def _radial(kernel: Kernel, d: Any) -> Any:
     """k of scaled differences d (…, D), unit variance."""
     r = np.sqrt((d**2).sum(axis=-1))
     if kernel == "se":
@@ -33,7 +34,7 @@ def _radial(kernel: str, d: Any) -> Any:
     return (1 + ROOT5 * r + 5 * r**2 / 3) * np.exp(-ROOT5 * r)
 
 
-def _radial_slope(kernel: str, d: Any, scales: Any) -> Any:
+def _radial_slope(kernel: Kernel, d: Any, scales: Any) -> Any:
     """Cov(f(a), ∂_j f(b)) of scaled differences d = a - b (…, D), unit variance."""
     r = np.sqrt((d**2).sum(axis=-1))[..., None]
     if kernel == "se":
@@ -41,13 +42,13 @@ def _radial_slope(kernel: str, d: Any, scales: Any) -> Any:
     return 5 / 3 * (1 + ROOT5 * r) * np.exp(-ROOT5 * r) * d / scales
 
 
-def cov_values(kernel: str, hyper: Hyper, A: Any, B: Any) -> Any:
+def cov_values(kernel: Kernel, hyper: Hyper, A: Any, B: Any) -> Any:
     """Cov(f(a), f(b)), (P, Q)."""
     d = (A[:, None, :] - B[None, :, :]) / np.asarray(hyper.lengthscales)
     return _mixed(hyper, _radial(kernel, d), lambda j: _radial(kernel, d[..., j : j + 1]))
 
 
-def cov_value_slope(kernel: str, hyper: Hyper, A: Any, b: Any) -> Any:
+def cov_value_slope(kernel: Kernel, hyper: Hyper, A: Any, b: Any) -> Any:
     """Cov(f(a), ∂_j f(b)), (P, D)."""
     scales = np.asarray(hyper.lengthscales)
     d = (A - b) / scales
@@ -60,7 +61,7 @@ def cov_value_slope(kernel: str, hyper: Hyper, A: Any, b: Any) -> Any:
     return _mixed(hyper, _radial_slope(kernel, d, scales), single)
 
 
-def cov_slopes(kernel: str, hyper: Hyper) -> Any:
+def cov_slopes(kernel: Kernel, hyper: Hyper) -> Any:
     """Cov(∂_i f(b), ∂_j f(b)), (D, D)."""
     whole = (1.0 if kernel == "se" else 5 / 3) * np.diag(np.asarray(hyper.lengthscales) ** -2.0)
     D = len(whole)
@@ -85,7 +86,7 @@ class Joint:
 class Dense:
     """Data and a kernel; nothing is factorised in advance. The mpmath part knows no additive share."""
 
-    kernel: str
+    kernel: Kernel
     hyper: Hyper
     X: Any
     y: Any
@@ -150,7 +151,9 @@ class Dense:
         return Joint(mean, np.array([[float(v) for v in row] for row in reduced]))
 
 
-def value_mp(kernel: str, variance: float, scales: Sequence[Any], a: Sequence[Any], b: Sequence[Any]) -> Any:
+def value_mp(
+    kernel: Kernel, variance: float, scales: Sequence[Any], a: Sequence[Any], b: Sequence[Any]
+) -> Any:
     """The kernel with mpmath."""
     r2 = sum(((p - q) / s) ** 2 for p, q, s in zip(a, b, scales, strict=True))
     if kernel == "se":
@@ -159,7 +162,7 @@ def value_mp(kernel: str, variance: float, scales: Sequence[Any], a: Sequence[An
     return variance * (1 + r + r * r / 3) * mpmath.exp(-r)
 
 
-def slope_mp(kernel: str, variance: float, scales: Sequence[Any], a: Any, b: Any, j: int) -> Any:
+def slope_mp(kernel: Kernel, variance: float, scales: Sequence[Any], a: Any, b: Any, j: int) -> Any:
     """Cov(f(a), ∂_j f(b)) with mpmath."""
     r2 = sum(((p - q) / s) ** 2 for p, q, s in zip(a, b, scales, strict=True))
     direction = (a[j] - b[j]) / scales[j] ** 2
@@ -170,7 +173,7 @@ def slope_mp(kernel: str, variance: float, scales: Sequence[Any], a: Any, b: Any
 
 
 def problem(
-    kernel: str, dim: int, n: int, seed: int = 0, *, noise: float = 0.01, scale: float = 0.35,
+    kernel: Kernel, dim: int, n: int, seed: int = 0, *, noise: float = 0.01, scale: float = 0.35,
     additive: float = 0.0,
 ) -> tuple[GP, Dense]:  # fmt: skip
     """A conditioned process, and the same for the dense oracle."""

@@ -12,9 +12,10 @@ from tumble.core.feasibility import Feasibility
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import SHARPNESS, fit_crashes
 from tumble.core.process.gp import condition
+from tumble.core.process.kernels import Kernel
 
 
-def several(kernel: str, dim: int, count: int) -> Feasibility:
+def several(kernel: Kernel, dim: int, count: int) -> Feasibility:
     return Feasibility(tuple(problem(kernel, dim, 10, seed=j, additive=0.2 * j)[0] for j in range(count)))
 
 

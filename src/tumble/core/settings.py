@@ -9,9 +9,9 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from .deprecation import renamed_fields
+from .process.kernels import Kernel
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
-Kernel = Literal["matern52", "se"]
 MinimumLaw = Literal["joint", "frechet", "gumbel"]
 Incumbent = Literal["mean", "observed"]
 MOST = 100_000  # samples, points or starts

@@ -15,6 +15,7 @@ from ..arrays import Array, Flags
 from ..normal import density_over_cdf
 from .covariance import Hyper
 from .gp import GP, condition
+from .kernels import Kernel
 
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
@@ -63,7 +64,7 @@ def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
     return Sites(target, var, float(evidence))
 
 
-def fit_crashes(X: Array, crashed: Flags, kernel: str) -> GP:
+def fit_crashes(X: Array, crashed: Flags, kernel: Kernel) -> GP:
     """The latent process given trials X (N, D) and which crashed; mean and lengthscale by evidence."""
     best: tuple[float, GP] | None = None
     for relative in LENGTHSCALES:

@@ -20,7 +20,7 @@ from ..arrays import Array
 from ..search.maximize import ARMIJO
 from .covariance import Hyper
 from .gp import GP, JITTER, condition
-from .kernels import KERNELS
+from .kernels import KERNELS, Kernel
 from .outputs import Outputs
 from .priors import Priors
 
@@ -36,7 +36,7 @@ class NegativeLogPosterior:
     The mean is at its most likely value for every θ, so that the gradient needs nothing more of it.
     """
 
-    def __init__(self, kernel: str, X: Array, y: Array, priors: Priors) -> None:
+    def __init__(self, kernel: Kernel, X: Array, y: Array, priors: Priors) -> None:
         self.kernel, self.y, self.priors = kernel, y, priors
         n, self.dim = X.shape
         first, second = np.tril_indices(n, -1)
@@ -133,7 +133,7 @@ class NegativeLogPosterior:
 
 
 def fit(
-    X: Array, y: Array, *, kernel: str, priors: Priors, outputs: Outputs, warm: Hyper | None = None,
+    X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, warm: Hyper | None = None,
     cold: bool = True,
 ) -> GP:  # fmt: skip
     """The MAP process for X (N, D) and y (N,) in the user's units.

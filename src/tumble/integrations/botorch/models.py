@@ -21,6 +21,7 @@ from gpytorch.models import ExactGP
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
+from ...core.process.kernels import Kernel as KernelName
 from ...core.process.priors import LogNormal
 from ...core.settings import DEFAULT_PRIORS
 from ...errors import InputError
@@ -39,7 +40,7 @@ class UnsupportedModel(InputError):
 class Reading:
     """One process, in float64: kernel coordinates x·gain + offset, outputs shift + scale·f."""
 
-    kernel: str  # "se" | "matern52"
+    kernel: KernelName
     X: Tensor  # (N, D) kernel coordinates
     y: Tensor  # (N,) model units
     noise: Tensor  # (N,) variances
@@ -88,13 +89,13 @@ def read(model: Any) -> Reading:
     )  # fmt: skip
 
 
-def _kernel(module: Any, X: Tensor) -> tuple[str, Tensor, Tensor]:
+def _kernel(module: Any, X: Tensor) -> tuple[KernelName, Tensor, Tensor]:
     variance = X.new_ones(())
     inner = module
     if type(module) is ScaleKernel:
         variance, inner = module.outputscale.detach().double().reshape(()), module.base_kernel
     if type(inner) is RBFKernel:
-        name = "se"
+        name: KernelName = "se"
     elif type(inner) is MaternKernel and inner.nu == 2.5:
         name = "matern52"
     else:

@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from ...core.normal import LOG_SQRT_2PI, SQRT_2_OVER_PI, SQRT_HALF
 from ...core.process.covariance import Hyper
 from ...core.process.gp import GP, JITTER, condition
+from ...core.process.kernels import Kernel
 from ...core.process.outputs import Outputs
 from .models import Reading, read
 
@@ -44,7 +45,7 @@ def _known(x: Tensor, value: Tensor, grad: Tensor) -> Tensor:
     return result
 
 
-def radial(kernel: str, r2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def radial(kernel: Kernel, r2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """h0 = k, h1 = 2 dk/dr², h2 = 4 d²k/d(r²)² of the scaled squared distance, at unit variance."""
     if kernel == "se":
         h = torch.exp(-0.5 * r2)

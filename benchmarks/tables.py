@@ -27,3 +27,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def verdict(promise: str, held: bool | np.bool_) -> str:
     """One line: the promise and whether it held."""
     return f"{'held  ' if held else 'MISSED'}  {promise}"
+
+
+def number(value: float) -> str:
+    """Four digits, or five decimals of something below 1."""
+    return f"{value:.4g}" if abs(value) >= 1.0 else f"{value:.5f}"

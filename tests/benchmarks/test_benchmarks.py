@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import acceptance, quality, speed
+from benchmarks.command import Command
 from benchmarks.tables import table, verdict
 from experiments.runs import pool
 from experiments.runs.records import Spec
@@ -54,7 +55,7 @@ def command(respond=made_up, **changes):
         "peers": (),
         "run": lambda specs: [*map(respond, specs)],
     }
-    return acceptance.Command(**{**known, **changes})
+    return Command(**{**known, **changes})
 
 
 def test_a_table_is_aligned_markdown():

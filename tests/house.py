@@ -113,12 +113,10 @@ def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
 def lengths(module: Module) -> dict[str, int]:
     """Lines of every function from ``def`` to its end, less its docstring; inner functions count, too."""
     return {
-        f"{module.name}.{node.name}": _lines(node) for node in ast.walk(module.tree) if _is_function(node)
+        f"{module.name}.{node.name}": _lines(node)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -128,11 +126,10 @@ def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (node.end_lineno or 0) - node.lineno + 1 - spared
 
 
-def is_private(name: str | None) -> bool:
+def is_private(name: str) -> bool:
     """One leading underscore, and no documented name of the standard library."""
     return (
-        name is not None
-        and name.startswith("_")
+        name.startswith("_")
         and name.strip("_") != ""
         and not name.startswith("__")
         and name not in DOCUMENTED
@@ -155,7 +152,8 @@ def foreign_private_names(module: Module) -> set[str]:
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             used.add(node.attr)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BY_NAME:
-            used |= {a.value for a in node.args[1:2] if isinstance(a, ast.Constant) and is_private(a.value)}
+            names = (a.value for a in node.args[1:2] if isinstance(a, ast.Constant))
+            used |= {name for name in names if isinstance(name, str) and is_private(name)}
     return used - own
 
 

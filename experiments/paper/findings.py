@@ -154,7 +154,9 @@ def _bound(found: Cells, lines: Sequence[Line]) -> str:
 
 def _significance(found: Cells, lines: Sequence[Line]) -> str:
     """Where XsF with the defaults is significantly worse than the best other method, and why."""
-    worse, level, better = [], [], []
+    worse: list[str] = []
+    level: list[str] = []
+    better: list[str] = []
     for family in LIMITED_FAMILIES:
         run = _run(found, family, CONSTRAINED, "default")
         if "xsf" not in run or len(run) < 2:

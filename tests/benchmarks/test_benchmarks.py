@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks import acceptance, quality, speed
+from benchmarks.cap import cap
 from benchmarks.command import Command
 from benchmarks.tables import table, verdict
 from experiments.runs import pool
+from experiments.runs.methods import make_peer
 from experiments.runs.records import Spec
 from tumble import Settings, problems
 
@@ -87,22 +89,18 @@ def test_draws_are_compared_with_the_peers_on_the_same_seeds():
 
 
 def test_the_cap_is_counted_over_runs_that_reach_zero_and_stop_must_never_exceed():
-    answer = acceptance.cap(command(seeds=14))
+    answer = cap(command(seeds=14))
     assert not any(line.startswith("MISSED") for line in answer)
-    answer = acceptance.cap(
-        command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "stop" else 0), seeds=14)
-    )
+    answer = cap(command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "stop" else 0), seeds=14))
     assert answer[1].startswith('MISSED  "stop"')
-    answer = acceptance.cap(
-        command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "safe" else 0), seeds=14)
-    )
+    answer = cap(command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "safe" else 0), seeds=14))
     assert sum(line.startswith("MISSED") for line in answer) == 3
     assert sum("by 1 (<= 1)" in line for line in answer) == 3  # where minimize and tumble run stop
     assert sum("made up to 2 failures more than B" in line for line in answer) == 3
 
 
 def test_too_few_exhausted_runs_prove_nothing():
-    assert sum(line.startswith("MISSED") for line in acceptance.cap(command(seeds=1))) == 3
+    assert sum(line.startswith("MISSED") for line in cap(command(seeds=1))) == 3
 
 
 def test_claims_that_fail_too_often_are_a_missed_calibration():
@@ -110,9 +108,7 @@ def test_claims_that_fail_too_often_are_a_missed_calibration():
         line = made_up(spec)
         return {**line, "p_safe": [0.999] * len(line["failed"])}
 
-    assert any(
-        "was safe in" in text and text.startswith("MISSED") for text in acceptance.cap(command(respond))
-    )
+    assert any("was safe in" in text and text.startswith("MISSED") for text in cap(command(respond)))
 
 
 def test_the_foils_keep_rho_where_it_is_put():
@@ -201,8 +197,6 @@ def test_asks_are_timed_after_one_new_observation_each():
 
 
 def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_installed(monkeypatch, capsys):
-    make_peer = speed.make_peer
-
     def missing(name, problem, seed):
         if name == "optuna":
             raise ModuleNotFoundError("No module named 'optuna'")

@@ -34,7 +34,7 @@ def _offset(table, chain, slot: tl.constexpr):
 
 @triton.jit
 def _store_map(out, best, valid, image, px, py, n, n_out, LAYER: tl.constexpr):  # fmt: skip
-    """Write a pooled map where the next layer reads it: CONV1 as patches, in each of the five that hold it."""
+    """Write a pooled map where the next layer reads it; CONV1's goes to each of the five patches it is in."""
     if LAYER == CONV1:
         for column in tl.static_range(5):
             left = px - column

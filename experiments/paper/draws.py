@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ..reporting.page import Assets, Section
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
+from ..runs.statistics import newest
 
 TASK = "experiments.paper.draws:compute"
 STARTS = 4
@@ -21,8 +21,8 @@ def plan(options: Options) -> list[Spec]:
     """One line: the draws of Table 3's seeds."""
     seeds = options.seed_range(20)
     settings = {"first": seeds.start, "draws": len(seeds), "starts": STARTS}
-    spec = Spec(f"in-model:{seeds.start}", "xs", options.seed_base, 1, settings=settings, block="figure")
-    return [replace(spec, task=TASK)]
+    first = f"in-model:{seeds.start}"
+    return [Spec(first, "xs", options.seed_base, 1, settings=settings, block="figure", task=TASK)]
 
 
 def compute(spec: Spec) -> dict[str, Any]:
@@ -58,8 +58,5 @@ def section(lines: Sequence[Line], assets: Assets) -> Section | None:
 
 def smallest(lines: Sequence[Line], family: str) -> NDArray[np.float64] | None:
     """Regret of the draws' own minima, (draws,), from the newest line; None where there is no line."""
-    mine = [line for line in lines if line["task"] == TASK]
-    if not mine:
-        return None
-    newest = max(mine, key=lambda line: line["started"])
-    return np.array(newest["free" if family.endswith("free") else "constrained"])
+    line = newest(lines, TASK)
+    return None if line is None else np.array(line["free" if family.endswith("free") else "constrained"])

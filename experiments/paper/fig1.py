@@ -11,18 +11,18 @@ from ..reporting import figures
 from ..reporting.page import Assets, Section
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
+from ..runs.statistics import newest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TASK = "experiments.paper.fig1:compute"
 SETTINGS = {"kernel": "se", "variance": 1.0, "noise": 1e-3, "grid": 401, "realisations": 2}
 
 
 def plan(options: Options) -> list[Spec]:
     """One line: the curves themselves."""
-    return [
-        Spec("figure1", "xs", 0, 1, settings=SETTINGS, block="figure", task="experiments.paper.fig1:compute")
-    ]
+    return [Spec("figure1", "xs", 0, 1, settings=SETTINGS, block="figure", task=TASK)]
 
 
 def compute(spec: Spec) -> dict[str, Any]:
@@ -56,15 +56,14 @@ def compute(spec: Spec) -> dict[str, Any]:
 
 def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     """The figure."""
-    mine = [line for line in lines if line["task"] == "experiments.paper.fig1:compute"]
-    if not mine:
+    latest = newest(lines, TASK)
+    if latest is None:
         return None
     caption = (
         "(a) Posterior given seven observations (mean, two standard deviations), two realisations (dashed) "
         "and two thresholds u. (b) Intensity of expected crossings of each threshold, scaled to the same "
         "maximum: near the data for the threshold among them, where the variance is large for the other."
     )
-    latest = max(mine, key=lambda line: line["started"])
     return Section(
         "Figure 1: crossings of a Gaussian process", [assets.save(figure(latest), "fig1", caption)]
     )

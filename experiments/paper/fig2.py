@@ -12,20 +12,19 @@ from ..reporting.page import Assets, Part, Section
 from ..runs import methods, plans
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
-from ..runs.statistics import Cell, cells
-from .tables import BLOCK_TITLES, FEWER
+from ..runs.statistics import Cell, by_method, cells
+from .tables import BLOCK_TITLES, CONSTRAINED, FEWER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FREE, CONSTRAINED = "michalewicz10", "michalewicz10-constrained"
-RIVALS = ("eic", "pesc", "xsf")
+FREE, LIMITED = "michalewicz10", "michalewicz10-constrained"
 
 
 def plan(options: Options) -> list[Spec]:
     """The Michalewicz half of Table 1."""
     free = plans.grid((FREE,), methods.FREE, options, FEWER)
-    return free + plans.grid((CONSTRAINED,), RIVALS, options, FEWER)
+    return free + plans.grid((LIMITED,), CONSTRAINED, options, FEWER)
 
 
 def section(lines: Sequence[Line], assets: Assets) -> Section | None:
@@ -33,8 +32,8 @@ def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     found = cells(lines, assets.seeds)
     parts: list[Part] = []
     for block, title in BLOCK_TITLES.items():
-        free = {m: found[FREE, m, block] for m in methods.FREE if (FREE, m, block) in found}
-        limited = {m: found[CONSTRAINED, m, block] for m in RIVALS if (CONSTRAINED, m, block) in found}
+        free = by_method(found, FREE, methods.FREE, block)
+        limited = by_method(found, LIMITED, CONSTRAINED, block)
         if free and limited:
             caption = (
                 f"Michalewicz 10D with {title}: mean over the seeds; band and bars are one standard "

@@ -127,13 +127,12 @@ def page_rows(group: Sequence[Cell]) -> list[list[str]]:
         if ours is not None and ours is not cell:
             test = paired(ours, cell, "final")
             p = f"{test.p:.2g} ({test.lower} of {test.n})"
-        spent = [line["n_failures"] >= line["failures"] for line in cell.lines]
         result.append([
             LABELS[cell.method], str(len(final)), f"**{text}**" if final.mean() == lowest else text,
             number(float(np.median(final))),
             f"{sum(all(line['failed']) for line in cell.lines)} of {len(final)}", p,
             f"{cell.values('omega').mean():.0f}", f"{failures.mean():.1f} ({failures.max():.0f})",
-            f"{sum(spent)} of {len(spent)}", f"{np.count_nonzero(cell.values('beyond'))} of {len(spent)}",
+            f"{cell.n_spent} of {len(final)}", f"{np.count_nonzero(cell.values('beyond'))} of {len(final)}",
         ])  # fmt: skip
     return result
 

@@ -12,10 +12,10 @@ from ..reporting.page import Part, Section, Table, Text
 from ..runs import methods
 from ..runs.methods import LABELS
 from ..runs.records import Line
-from ..runs.statistics import Cell, cells, mean_and_std, paired
+from ..runs.statistics import Cell, Cells, by_method, cells, mean_and_std, paired
 from . import draws
 from . import printed as paper
-from .tables import BLOCK_TITLES, CONSTRAINED, TITLES, Cells, number
+from .tables import BLOCK_TITLES, CONSTRAINED, TITLES, number, order_of
 
 FREE_FAMILIES = ("hartmann6", "michalewicz10", "in-model-free")
 LIMITED_FAMILIES = ("hartmann6-constrained", "michalewicz10-constrained", "in-model")
@@ -41,11 +41,11 @@ def _rankings(found: Cells) -> list[list[str]]:
     for family in FREE_FAMILIES + LIMITED_FAMILIES:
         ours, names = ("xs", methods.FREE) if family in FREE_FAMILIES else ("xsf", CONSTRAINED)
         for block in BLOCK_TITLES:
-            run = _run(found, family, names, block)
+            run = by_method(found, family, names, block)
             if ours in run and len(run) > 1:
                 order = sorted(run, key=lambda m: _mean(run[m]))
                 printed = sorted(run, key=lambda m: paper.TABLES[family, m].regret[0])
-                texts = [TITLES[family], BLOCK_TITLES[block], _chain(printed), _chain(order)]
+                texts = [TITLES[family], BLOCK_TITLES[block], order_of(printed), order_of(order)]
                 rows.append([*texts, _verdict(run, order, ours)])
     return rows
 
@@ -102,7 +102,7 @@ def _beside(found: Cells) -> str:
     """Xs beside EI, seed by seed."""
     texts = []
     for family, (block, title) in product(FREE_FAMILIES, BLOCK_TITLES.items()):
-        run = _run(found, family, ("ei", "xs"), block)
+        run = by_method(found, family, ("ei", "xs"), block)
         if len(run) == 2:
             test = paired(run["xs"], run["ei"])
             texts.append(
@@ -117,7 +117,7 @@ def _model(found: Cells, lines: Sequence[Line]) -> str:
     texts = []
     for family in FREE_FAMILIES[:2]:
         means = {
-            block: [_mean(cell) for cell in _run(found, family, methods.FREE, block).values()]
+            block: [_mean(cell) for cell in by_method(found, family, methods.FREE, block).values()]
             for block in BLOCK_TITLES
         }
         if all(means.values()):
@@ -158,7 +158,7 @@ def _significance(found: Cells, lines: Sequence[Line]) -> str:
     level: list[str] = []
     better: list[str] = []
     for family in LIMITED_FAMILIES:
-        run = _run(found, family, CONSTRAINED, "default")
+        run = by_method(found, family, CONSTRAINED, "default")
         if "xsf" not in run or len(run) < 2:
             continue
         rival = min((m for m in run if m != "xsf"), key=lambda m: _mean(run[m]))
@@ -169,7 +169,7 @@ def _significance(found: Cells, lines: Sequence[Line]) -> str:
                 f"{number(test.other_mean)}, p = {test.p:.2g}), where the two make {_failed(run['xsf'])} and "
                 f"{_failed(run[rival])} failures of {run['xsf'].lines[0]['failures']}"
             )
-            if not _spent(run[rival]):
+            if not run[rival].n_spent:
                 text += f"; {LABELS[rival]} never spends the budget, which hardly binds here"
             worse.append(text)
         else:
@@ -225,8 +225,8 @@ def _safe_share(found: Cells, lines: Sequence[Line]) -> str:
     """Ω of XsF beside the methods that exhaust the budget in some run."""
     texts, higher = [], True
     for family in LIMITED_FAMILIES:
-        run = _run(found, family, CONSTRAINED, "default")
-        rivals = {m: cell for m, cell in run.items() if m != "xsf" and _spent(cell)}
+        run = by_method(found, family, CONSTRAINED, "default")
+        rivals = {m: cell for m, cell in run.items() if m != "xsf" and cell.n_spent}
         if "xsf" in run and rivals:
             own = float(run["xsf"].values("omega").mean())
             others = {m: float(cell.values("omega").mean()) for m, cell in rivals.items()}
@@ -243,10 +243,6 @@ def _safe_share(found: Cells, lines: Sequence[Line]) -> str:
     )
 
 
-def _run(found: Cells, family: str, names: Sequence[str], block: str) -> dict[str, Cell]:
-    return {m: found[family, m, block] for m in names if (family, m, block) in found}
-
-
 def _mean(cell: Cell) -> float:
     return float(cell.values("regret").mean())
 
@@ -261,11 +257,3 @@ def _spread(cell: Cell) -> str:
 
 def _failed(cell: Cell) -> str:
     return f"{cell.values('n_failures').mean():.1f}"
-
-
-def _spent(cell: Cell) -> int:
-    return sum(line["n_failures"] >= line["failures"] for line in cell.lines)
-
-
-def _chain(names: Sequence[str]) -> str:
-    return " < ".join(LABELS[m] for m in names)

@@ -11,12 +11,13 @@ from ..reporting import figures
 from ..reporting.page import Assets, Section, Table
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
-from ..runs.statistics import mean_and_std
+from ..runs.statistics import mean_and_std, newest
 from . import printed as paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TASK = "experiments.paper.frechet:compute"
 # App. B: unit variance, 20 observations of the prior, 200 points, 100 posteriors; App. E's lengthscale.
 SETTINGS = {"kernel": "se", "lengthscale": 0.1, "variance": 1.0, "noise": 1e-3, "observations": 20,
             "grid": 200, "posteriors": 100, "samples": 1000}  # fmt: skip
@@ -24,8 +25,7 @@ SETTINGS = {"kernel": "se", "lengthscale": 0.1, "variance": 1.0, "noise": 1e-3, 
 
 def plan(options: Options) -> list[Spec]:
     """One line: 100 posteriors."""
-    spec = Spec("figure1", "xs", options.seed_base, 1, settings=SETTINGS, block="figure")
-    return [Spec(**{**vars(spec), "task": "experiments.paper.frechet:compute"})]
+    return [Spec("figure1", "xs", options.seed_base, 1, settings=SETTINGS, block="figure", task=TASK)]
 
 
 def compute(spec: Spec) -> dict[str, Any]:
@@ -89,10 +89,9 @@ def _posterior(spec: Spec, index: int) -> dict[str, Any]:
 
 def section(lines: Sequence[Line], assets: Assets) -> Section | None:
     """The share above η beside the paper's, and the figure."""
-    mine = [line for line in lines if line["task"] == "experiments.paper.frechet:compute"]
-    if not mine:
+    line = newest(lines, TASK)
+    if line is None:
         return None
-    line = max(mine, key=lambda line: line["started"])
     gumbel, frechet = np.array(line["gumbel_above"]), np.array(line["frechet_above"])
     rows = [
         ["Gumbel", mean_and_std(gumbel, "{:.2f}".format), "{:.2f} ± {:.2f}".format(*paper.GUMBEL_ABOVE),

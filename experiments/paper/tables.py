@@ -13,10 +13,10 @@ from ..runs import methods, plans
 from ..runs.methods import LABELS
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
-from ..runs.statistics import Cell, cells, mean_and_std, paired
+from ..runs.statistics import Cell, Cells, by_method, cells, mean_and_std, paired
 from . import printed as paper
 
-CONSTRAINED = ("eic", "pesc", "xsf")
+CONSTRAINED = ("eic", "pesc", "xsf")  # the methods of the paper's tables under constraints
 FEWER = {"pesc": 10}  # seeds of the methods that take longest
 BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults"}
 TITLES = {
@@ -30,7 +30,6 @@ TITLES = {
     "compression-reduced": "network compression, reduced protocol",
     "cartpole": "cart-pole",
 }
-Cells = dict[tuple[str, str, str], Cell]
 
 
 @dataclass(frozen=True)
@@ -83,13 +82,12 @@ def number(value: float) -> str:
 
 def _budget_texts(cell: Cell, printed: paper.Printed | None) -> list[str]:
     omega, failures = cell.values("omega"), cell.values("n_failures")
-    spent = sum(line["n_failures"] >= line["failures"] for line in cell.lines)
     theirs = "-" if printed is None or printed.omega is None else "{:.0f} ± {:.0f}".format(*printed.omega)
     return [
         mean_and_std(omega, "{:.0f}".format),
         theirs,
         f"{failures.mean():.1f} ({failures.max():.0f})",
-        f"{spent} of {len(cell.lines)}",
+        f"{cell.n_spent} of {len(cell.lines)}",
     ]
 
 
@@ -107,12 +105,12 @@ def _p_value(found: Cells, family: str, method: str, block: str, ours: str) -> s
 
 def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: str) -> Text:
     """Both orders, and whether ours is significantly worse than the best other method."""
-    run = {m: found[family, m, block] for m in names if (family, m, block) in found}
+    run = by_method(found, family, names, block)
     order = sorted(run, key=lambda m: float(run[m].values("regret").mean()))
     printed = sorted(
         (m for m in run if (family, m) in paper.TABLES), key=lambda m: paper.TABLES[family, m].regret[0]
     )
-    text = f"{TITLES[family]}: our order {_chain(order)}; the paper's {_chain(printed)}."
+    text = f"{TITLES[family]}: our order {order_of(order)}; the paper's {order_of(printed)}."
     if ours in run and len(run) > 1:
         rival = next(m for m in order if m != ours)
         test = paired(run[ours], run[rival])
@@ -126,11 +124,7 @@ def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: 
 
 def _omega_sentence(run: dict[str, Cell], ours: str) -> str:
     omega = float(run[ours].values("omega").mean())
-    spent = {
-        m: float(cell.values("omega").mean())
-        for m, cell in run.items()
-        if m != ours and any(line["n_failures"] >= line["failures"] for line in cell.lines)
-    }
+    spent = {m: float(cell.values("omega").mean()) for m, cell in run.items() if m != ours and cell.n_spent}
     beyond = run[ours].values("beyond")
     text = f" Its Ω is {omega:.0f} %"
     if spent:
@@ -144,7 +138,8 @@ def _omega_sentence(run: dict[str, Cell], ours: str) -> str:
     return f"{text}. {over} runs of XsF have more than B failures, by {most} at most."
 
 
-def _chain(names: Sequence[str]) -> str:
+def order_of(names: Sequence[str]) -> str:
+    """Methods from the lowest to the highest: "Xs < EI"."""
     return " < ".join(LABELS[m] for m in names)
 
 

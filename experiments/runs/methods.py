@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import tumble.methods
 from tumble import Optimizer, Settings
 from tumble.errors import InputError
 from tumble.methods import METHODS
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FREE = tuple(sorted(name for name, method in METHODS.items() if not method.constrained))
-CONSTRAINED = tuple(sorted(name for name, method in METHODS.items() if method.constrained))
+FREE = tuple(sorted(tumble.methods.FREE))  # in the order of the paper's tables
 PEERS = {  # "module:class", imported when it is asked for: torch, BoTorch and Optuna are optional
     "botorch": "experiments.peers.botorch:LogImprovement",
     "scbo": "experiments.peers.botorch:ScalableConstrained",
     "optuna": "experiments.peers.optuna:GaussianProcess",
 }
 LABELS = {
-    **{name: METHODS[name].label for name in FREE + CONSTRAINED},
+    **{name: method.label for name, method in METHODS.items()},
     "botorch": "BoTorch LogEI/LogCEI",
     "scbo": "BoTorch SCBO",
     "optuna": "Optuna GPSampler",
@@ -42,9 +42,7 @@ def settings_of(method: str, block: str, problem: str) -> dict[str, Any]:
     if method in PEERS:
         return SETTINGS[method]
     if method not in METHODS:
-        raise InputError(
-            f"unknown method {method!r}; choose among {', '.join((*FREE, *CONSTRAINED, *PEERS))}"
-        )
+        raise InputError(f"unknown method {method!r}; choose among {', '.join((*METHODS, *PEERS))}")
     if block == "paper":
         return paper_settings(problem).to_dict()
     if block == "default":

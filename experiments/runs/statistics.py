@@ -41,12 +41,20 @@ class Cell:
         """Hashes of the code that made the lines."""
         return frozenset(line["code"] for line in self.lines)
 
+    @property
+    def n_spent(self) -> int:
+        """How many of the runs made as many failures as they were allowed, or more."""
+        return sum(line["n_failures"] >= line["failures"] for line in self.lines)
+
     def values(self, name: str) -> Array:
         """A number of every line, in the order of the seeds."""
         return np.array([line[name] for line in self.lines], dtype=np.float64)
 
 
-def cells(lines: Iterable[Line], seeds: range | None = None) -> dict[tuple[str, str, str], Cell]:
+Cells = dict[tuple[str, str, str], Cell]  # by (family, method, block)
+
+
+def cells(lines: Iterable[Line], seeds: range | None = None) -> Cells:
     """Lines by (family, method, block); of several settings only the newest, never a mixture."""
     groups: dict[tuple[str, str, str], list[Line]] = defaultdict(list)
     for line in lines:
@@ -58,6 +66,18 @@ def cells(lines: Iterable[Line], seeds: range | None = None) -> dict[tuple[str, 
         kept = sorted((g for g in group if g["settings_hash"] == wanted), key=lambda line: line["seed"])
         result[key] = Cell(*key, lines=tuple(kept), replaced=len(group) - len(kept))
     return result
+
+
+def by_method(found: Cells, family: str, names: Sequence[str], block: str) -> dict[str, Cell]:
+    """The cells of one problem and block, by method, for the methods that were run."""
+    return {name: found[family, name, block] for name in names if (family, name, block) in found}
+
+
+def newest(lines: Iterable[Line], task: str) -> Line | None:
+    """The line of a task that was started last; None where there is none."""
+    return max(
+        (line for line in lines if line["task"] == task), key=lambda line: line["started"], default=None
+    )
 
 
 def sample_std(values: ArrayLike) -> Array:

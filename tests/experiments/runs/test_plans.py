@@ -15,6 +15,7 @@ from experiments.runs.records import Spec
 from tests.runs import inline
 from tumble import Settings, problems
 from tumble.errors import InputError
+from tumble.methods import METHODS
 from tumble.problems import Evaluation
 
 __all__ = ["inline"]  # a fixture
@@ -80,7 +81,7 @@ def test_the_paper_has_a_value_for_every_cell_of_its_tables():
 def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(InputError, match="unknown experiment 'table2'; choose one of fig1"):
         registry.find("table2")
-    with pytest.raises(InputError, match="unknown method 'bo'; choose among ei"):
+    with pytest.raises(InputError, match="unknown method 'bo'; choose among xs"):
         methods.settings_of("bo", "default", "hartmann6")
     with pytest.raises(InputError, match="unknown block"):
         methods.settings_of("xs", "mine", "hartmann6")
@@ -101,9 +102,9 @@ def test_a_crash_is_told_to_tumble_as_a_crash():
 
 
 def test_every_method_and_peer_has_a_label():
-    assert set(methods.LABELS) == {*methods.FREE, *methods.CONSTRAINED, *methods.PEERS}
+    assert set(methods.LABELS) == {*METHODS, *methods.PEERS}
 
 
 def test_only_a_method_with_the_controller_goes_on_when_its_failures_are_spent():
-    going_on = [m for m in (*methods.CONSTRAINED, *methods.PEERS) if methods.when_spent(m) == "safe"]
+    going_on = [m for m in methods.LABELS if methods.when_spent(m) == "safe"]
     assert going_on == ["xsf", "xsf-ei"]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint, differential_evolution, minimize
 
 from tumble.parameters import Categorical, Parameter
-from tumble.problems._problem import numeric_bounds
+from tumble.problems import numeric_bounds
 from tumble.space import Space
 
 WIDE = 100.0  # a range over more than two decades is searched by its logarithm
@@ -58,27 +58,27 @@ def global_search(objective, limits, space, *, seeds=(0,), popsize=12, generatio
             maxiter=generations, tol=1e-10, atol=0.0, rng=np.random.default_rng(seed), polish=False,
         )  # fmt: skip
         for u in (ended.x, _polished(ended.x, objective, limits, points, ~fixed)):
-            x = points(u)
-            value = float(objective(x))
+            x = points(u)[None]
+            value = float(objective(x)[0])
             if value < best.value and np.all(limits(x) <= 0.0):
-                best = Found(value, x)
+                best = Found(value, x[0])
     return best
 
 
 def _polished(u, objective, limits, points, free):
     if not free.any():
         return u
-    scale = abs(float(objective(points(u)))) or 1.0
+    scale = abs(float(objective(points(u[None]))[0])) or 1.0
 
     def whole(v):
         return np.where(free, 0.0, u) + _spread(v, free)
 
     ended: Any = minimize(  # type: ignore[call-overload]
-        lambda v: float(objective(points(whole(v)))) / scale,
+        lambda v: float(objective(points(whole(v)[None]))[0]) / scale,
         u[free],
         method="SLSQP",
         bounds=Bounds(0.0, 1.0),
-        constraints=NonlinearConstraint(lambda v: -limits(points(whole(v))) - 1e-10, 0.0, np.inf),
+        constraints=NonlinearConstraint(lambda v: -limits(points(whole(v)[None]))[0] - 1e-10, 0.0, np.inf),
         tol=1e-13,
         options={"maxiter": 300},
     )

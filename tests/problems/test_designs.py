@@ -102,8 +102,9 @@ def test_functions_of_many_points_are_those_of_one_and_always_finite(name):
                 outcome = problem.evaluate(points[i])
                 np.testing.assert_allclose(outcome.value, values[i], rtol=1e-9)
                 np.testing.assert_allclose(outcome.constraints, limits[i], rtol=1e-7, atol=1e-12)
-    assert np.all(np.isfinite(design.objective(x)))
-    assert np.all(np.isfinite(design.limits(x)))
+    for points in (x, corners):
+        assert np.all(np.isfinite(design.objective(points)))
+        assert np.all(np.isfinite(design.limits(points)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,7 +134,7 @@ def test_there_are_enough_designs_large_ones_and_ones_that_span_decades():
 
 def test_a_choice_stands_in_a_point_as_its_index():
     problem = problems.get("car-side-impact")
-    x = problem.initial[0]
+    x = problem.optimum.x
     params = problem.params(x)
     assert (params["b-pillar-steel"], params["floor-steel"]) == ("high-strength", "mild")
     np.testing.assert_array_equal(problem.point(params), x)

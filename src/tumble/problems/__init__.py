@@ -14,12 +14,23 @@ from functools import partial
 
 from ..errors import InputError
 from . import classics, engineering, figure1, misspecified, synthetic
-from ._problem import Evaluation, Optimum, Problem
+from ._problem import Evaluation, Optimum, Problem, numeric_bounds
 from .designs import DESIGNS
 from .inmodel import in_model
 from .wrappers import crashing, noisy, rescaled
 
-__all__ = ["Evaluation", "Optimum", "Problem", "crashing", "get", "in_model", "names", "noisy", "rescaled"]
+__all__ = [
+    "Evaluation",
+    "Optimum",
+    "Problem",
+    "crashing",
+    "get",
+    "in_model",
+    "names",
+    "noisy",
+    "numeric_bounds",
+    "rescaled",
+]
 
 _REGISTRY: dict[str, Callable[[], Problem]] = {
     "hartmann6": partial(synthetic.hartmann, constrained=False),

@@ -17,8 +17,8 @@ FAILURES = 10
 HARTMANN_MIN = 3.32236801141551
 HARTMANN_X_MIN = np.array([0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054])
 HARTMANN_INITIAL = np.array([[0.32124528, 0.00573107, 0.07254258, 0.90988337, 0.00164314, 0.41116992]])
-_HARTMANN_WEIGHT = np.array([1.0, 1.2, 3.0, 3.2])
-_HARTMANN_A = np.array(
+HARTMANN_WEIGHT = np.array([1.0, 1.2, 3.0, 3.2])
+HARTMANN_A = np.array(
     [
         [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
         [0.05, 10.0, 17.0, 0.1, 8.0, 14.0],
@@ -26,7 +26,7 @@ _HARTMANN_A = np.array(
         [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
     ]
 )
-_HARTMANN_P = np.array(
+HARTMANN_P = np.array(
     [
         [0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886],
         [0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991],
@@ -73,8 +73,8 @@ MICHALEWICZ_INITIAL = np.array(
 
 def hartmann6(x: Array) -> float:
     """Hartmann's function of six variables on the unit cube, normalised to a minimum of -1/2."""
-    inner = np.sum(_HARTMANN_A * (x - _HARTMANN_P) ** 2, axis=1)
-    return float(-_HARTMANN_WEIGHT @ np.exp(-inner)) / HARTMANN_MIN + 0.5
+    inner = np.sum(HARTMANN_A * (x - HARTMANN_P) ** 2, axis=1)
+    return float(-HARTMANN_WEIGHT @ np.exp(-inner)) / HARTMANN_MIN + 0.5
 
 
 def michalewicz10(x: Array) -> float:

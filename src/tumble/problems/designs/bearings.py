@@ -9,9 +9,15 @@ from .._problem import Array
 from ._design import Design, columns, rows
 
 
+def _thrust_parameters(x: Array) -> tuple[Array, ...]:
+    """The four parameters; a recess as wide as the step is made wider: nothing divides by zero."""
+    step, recess, viscosity, flow = columns(x)
+    return step, np.where(np.abs(step - recess) < 1e-6, step + 1e-6, recess), viscosity, flow
+
+
 def _thrust_state(x: Array) -> tuple[Array, Array, Array, Array]:
     """Temperature rise ΔT, friction loss Ef, film thickness h and inlet pressure P0."""
-    step, recess, viscosity, flow = columns(x)
+    step, recess, viscosity, flow = _thrust_parameters(x)
     mu = 1e-6 * viscosity
     heat = (np.log10(np.log10(8.122e6 * mu + 0.8)) - 10.04) / -3.55
     rise = 2.0 * (10.0**heat - 560.0)
@@ -27,7 +33,7 @@ def _thrust_power(x: Array) -> Array:
 
 
 def _thrust_limits(x: Array) -> Array:
-    step, recess, _, flow = columns(x)
+    step, recess, _, flow = _thrust_parameters(x)
     rise, _, film, pressure = _thrust_state(x)
     ring = step**2 - recess**2
     weight = np.pi * pressure / 2.0 * ring / np.log(step / recess)

@@ -59,7 +59,7 @@ def specs_of(families: Sequence[str], chosen: Sequence[str], seeds: range) -> li
                         seed=seed,
                         trials=problem.trials,
                         failures=problem.failures,
-                        on_exhausted=rule or methods.when_spent(method),
+                        on_exhausted="stop" if rule else methods.when_spent(method),
                         block=rule or "default",
                         settings=methods.settings_of(method, "default", name),
                     )

@@ -1,1 +1,1 @@
-"""Pages made from stored lines alone."""
+"""The parts of a page: text, tables and figures; they know no experiment."""

@@ -13,6 +13,7 @@ from tumble import Optimizer, Settings
 from tumble.errors import InputError
 from tumble.methods import METHODS
 from tumble.problems import Evaluation, Problem
+from tumble.trials import OnExhausted
 
 from ..peers.settings import SETTINGS
 from .searcher import NextTrial, Searcher
@@ -50,7 +51,7 @@ def settings_of(method: str, block: str, problem: str) -> dict[str, Any]:
     raise InputError(f"unknown block of settings {block!r}; choose 'paper' or 'default'")
 
 
-def when_spent(method: str) -> str:
+def when_spent(method: str) -> OnExhausted:
     """Once its failures are spent, a method with the controller goes on and any other stops (§5.2)."""
     return "safe" if method in METHODS and METHODS[method].controlled else "stop"
 

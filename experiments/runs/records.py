@@ -7,6 +7,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tumble.trials import OnExhausted
+
 FORMAT = 1  # of a line; part of every key, so that lines of another format are never taken for these
 
 Line = dict[str, Any]
@@ -27,7 +29,7 @@ class Spec:
     seed: int
     trials: int
     failures: int | None = None
-    on_exhausted: str = "stop"
+    on_exhausted: OnExhausted = "stop"
     block: str = "default"
     settings: dict[str, Any] = field(default_factory=dict)
     task: str = "experiments.runs.loop:carry_out"

@@ -1,6 +1,6 @@
-"""The competition of §5, behind the same protocol, models and inner search as Xs.
+"""The other methods of §5, behind the same protocol, models and inner search as Xs.
 
-improvement: EI, PI, UCB, EIC. entropy: MES. safe_set: safe-set expansion, the zero-failure end.
-pesc: predictive entropy search with constraints; its parts are paths (posterior draws and their minimisers)
-and expectation_propagation (what knowing the minimiser says about the processes).
+improvement: EI, PI, UCB, EIC. entropy: MES. safe_set: safe-set expansion, which aims at no failure at all.
+pesc: predictive entropy search with constraints. Its parts are paths (posterior draws and their minimisers),
+propagation (what knowing the minimiser says about the processes) and conditioned (the processes after that).
 """

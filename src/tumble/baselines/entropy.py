@@ -2,7 +2,7 @@
 
     α(x) = mean over f* of  γ φ(γ) / (2 Φ(γ)) - log Φ(γ),     γ = (μ - f*)/σ
 
-taken to the logarithm in closed form, so that it does not go flat where f* is far below anything likely.
+The logarithm of α has a closed form, so that it is not flat where f* lies far below anything likely.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,16 @@ from ..core.process.gp import GP
 from ..core.search.candidates import low_discrepancy
 from ..core.search.context import Context
 
-BEYOND = 5.0  # noise standard deviations between the incumbent and the nearest f*
-LOW, HIGH = -50.0, 5.0  # below and above them series stand for differences that would cancel
+BEYOND = 5.0  # f* lies at least so many standard deviations of the noise below the incumbent
+LOW, HIGH = -50.0, 5.0  # below and above them a series replaces a difference that would cancel
 
 
 def log_reduction(gamma: Array) -> Array:
-    """Log of γ φ(γ)/(2 Φ(γ)) - log Φ(γ), elementwise: the entropy lost by knowing f*."""
+    """Log of γ φ(γ)/(2 Φ(γ)) - log Φ(γ), elementwise: the entropy lost by knowing f*.
+
+    Above HIGH it is taken from 1 - Φ: -log Φ = m + m²/2 + m³/3 with m = 1 - Φ. Below LOW it is taken from
+    log Φ(γ) = -γ²/2 - log(|γ| √2π) + log(1 - w + 3 w² - 15 w³), w = γ^-2.
+    """
     out = np.empty_like(gamma)
     low, high = gamma < LOW, gamma > HIGH
     g = gamma[~low & ~high]
@@ -70,20 +74,20 @@ class MaxValueEntropy:
         return log_mean_exp(log_reduction((mean[:, None] - self.minima) / np.sqrt(var)[:, None]))
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """log α and its gradient."""
+        """log α and its gradient: ∇γ = (∇μ - γ ∇σ)/σ, each sample weighted by its share of α."""
         mean, var, d_mean, d_var = self.gp.predict_with_gradient(x)
         std = np.sqrt(var)
         gamma = (mean[:, None] - self.minima) / std[:, None]  # (M, S)
         each = log_reduction(gamma)
         value = log_mean_exp(each)
-        slope = -np.exp(log_slope(gamma) - value[:, None]) / len(self.minima)  # over the mean of all
+        slope = -np.exp(log_slope(gamma) - value[:, None]) / len(self.minima)  # ∂ log α/∂γ of each sample
         d_std = d_var / (2.0 * std)[:, None]
         grad = slope.sum(axis=1)[:, None] * d_mean - (slope * gamma).sum(axis=1)[:, None] * d_std
         return value, grad / std[:, None]
 
 
 def max_value_entropy(context: Context) -> MaxValueEntropy:
-    """MES. Its own law of f* is Gumbel's; where the settings draw jointly, it takes those draws like Xs."""
+    """MES. It draws f* by Gumbel's law; where the settings draw jointly, it takes those draws, as Xs does."""
     settings = context.settings
     if settings.minima == "joint":
         return MaxValueEntropy(context.objective, context.sample_minima().samples)

@@ -19,12 +19,15 @@ from ..core.normal import cdf_over_density, density_over_cdf, log_density
 from ..core.process.gp import GP
 from ..core.search.context import Context
 
-FAR = -50.0  # below it 1 + z Φ/φ is taken from its series: subtracting would cost 5e-13 of it
+FAR = -50.0  # below it 1 + z Φ/φ is taken from its series, because the sum would lose 5e-13 of it
 CONFIDENCE = 0.01  # of GP-UCB's schedule
 
 
 def log_improvement(z: Array) -> Array:
-    """log of h(z) = φ(z) + z Φ(z), elementwise: EI/σ at z = (η - μ)/σ, exact in both tails."""
+    """log of h(z) = φ(z) + z Φ(z), elementwise: EI/σ at z = (η - μ)/σ, exact in both tails.
+
+    Below -1 it is log φ + log(1 + z Φ/φ). Below FAR the last term is log(w (1 - 3 w + 15 w² - …)), w = z^-2.
+    """
     out = np.empty_like(z)
     near, far = z > -1.0, z < FAR
     out[near] = np.log(np.exp(log_density(z[near])) + z[near] * ndtr(z[near]))
@@ -50,7 +53,7 @@ class ExpectedImprovement:
         return log_improvement((self.target - mean) / std) + np.log(std)
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Log EI and its gradient."""
+        """Log EI = log h(z) + log σ, and its gradient (Φ/h) ∇z + ∇σ/σ."""
         z, std, d_z, d_std = _standardised(self.gp, x, self.target)
         log_h = log_improvement(z)
         slope = np.exp(log_ndtr(z) - log_h)  # h' = Φ
@@ -70,7 +73,7 @@ class ProbabilityOfImprovement:
         return np.asarray(log_ndtr((self.target - mean) / np.sqrt(var)))
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Log PI and its gradient."""
+        """Log PI = log Φ(z), and its gradient (φ/Φ) ∇z."""
         z, _, d_z, _ = _standardised(self.gp, x, self.target)
         value = np.asarray(log_ndtr(z))
         return value, density_over_cdf(z, value)[:, None] * d_z
@@ -89,7 +92,7 @@ class ConfidenceBound:
         return self.beta * np.sqrt(var) - mean
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """The bound and its gradient."""
+        """β σ - μ, and its gradient (β/2σ) ∇σ² - ∇μ."""
         mean, var, d_mean, d_var = self.gp.predict_with_gradient(x)
         std = np.sqrt(var)
         return self.beta * std - mean, (0.5 * self.beta / std)[:, None] * d_var - d_mean
@@ -136,7 +139,7 @@ def confidence_bound(context: Context) -> ConfidenceBound:
 
 
 def constrained_improvement(context: Context) -> Acquisition:
-    """EIC: EI below the best safe value, and only φ while nothing safe is known."""
+    """EIC: EI below the best safe value; 0 while nothing safe is known, so that φ alone decides."""
     return expected_improvement(context) if context.history.safe.any() else Indifferent()
 
 

@@ -1,4 +1,4 @@
-"""Safe-set expansion, the zero-failure end of the spectrum: SafeOpt's rule (Sui et al. 2015) on our process.
+"""Safe-set expansion, which aims at no failure at all: SafeOpt's rule (Sui et al. 2015) on our process.
 
 With bounds μ ± β σ, β = 2, of f and of every g:
 
@@ -6,9 +6,9 @@ With bounds μ ± β σ, β = 2, of f and of every g:
     M   may be the minimum: in S, and the lower bound of f is not above the smallest upper bound of f in S
     G   may enlarge S: in S, and seeing the lower bound of every g there would make some other point safe
 
-The next trial is where an interval is widest, in units of its own process, in M or G. What S could be
-enlarged by and the smallest upper bound in S are taken over candidates, in any dimension: a low-discrepancy
-set and the surroundings of the safe trials.
+The next trial is where an interval is widest, in units of its own process, in M or G. The smallest upper
+bound in S, and the points that S could gain, are taken over candidates: a low-discrepancy set and the
+surroundings of the safe trials. This works in any dimension.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from ..core.search.context import Context
 
 BETA = 2.0
 NEARBY = 512  # candidates around the safe trials
-OUTSIDE = 256  # of those not in S the ones nearest to it, which G is judged by
+OUTSIDE = 256  # G is judged by so many candidates outside S, the nearest to it
 
 Mask = NDArray[np.bool_]
 
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 class SafeSet:
     """Log of the widest interval in M and G, -inf elsewhere."""
 
-    processes: tuple[GP, ...]  # f and every g, conditioned on what is in flight as well: how wide is what
+    processes: tuple[GP, ...]  # f and every g, conditioned on what is in flight as well: they give the widths
     objective: GP
     feasibility: Feasibility
     least_upper: float  # smallest upper bound of f in S
@@ -47,7 +47,7 @@ class SafeSet:
         return np.where(self.eligible(x), np.max(widths, axis=0), -np.inf)
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """The value and the gradient of the widest interval."""
+        """log(σ/s) of the widest interval, s² its process's prior variance, and the gradient ½ ∇σ²/σ²."""
         value, grad = np.full(len(x), -np.inf), np.zeros_like(x)
         for gp in self.processes:
             _, var, _, d_var = gp.predict_with_gradient(x)
@@ -85,7 +85,7 @@ class SafeSet:
 
     @cached_property
     def _survivable(self) -> Mask:
-        """(C,) whether crashes leave the points outside safe."""
+        """(C,) which points outside S are safe from crashes."""
         if self.feasibility.crash is None:
             return np.ones(len(self.outside), dtype=bool)
         return np.asarray(self.feasibility.scores(self.outside)[:, -1] >= BETA)
@@ -105,7 +105,7 @@ class Frontier:
     mean: Array  # (C,)
     var: Array  # (C,)
     half: Array  # (N, C) chol^-1 k(X, points)
-    noise: float  # variance of a measurement, where φ is about that
+    noise: float  # variance of a measurement, where φ includes it
 
     @staticmethod
     def of(gp: GP, points: Array, noise: float) -> "Frontier":
@@ -114,7 +114,10 @@ class Frontier:
         return Frontier(gp, points, at.mean, at.var, at.half, noise)
 
     def optimistic_upper(self, x: Array, beta: float) -> Array:
-        """(M, C) upper bounds μ + βσ once the lower bound at each x (M, D) was observed."""
+        """(M, C) upper bounds μ' + β σ' of the points once the lower bound at each x (M, D) was observed.
+
+        With c = Cov(g(x), g(point)), v = Var(g(x)) and w = v + σ_n²: μ' = μ - c β √v / w, σ'² = σ² - c² / w.
+        """
         half = solve_triangular(self.gp.chol, self.gp.covariance(self.gp.X, x), lower=True)
         cov = self.gp.covariance(x, self.points) - half.T @ self.half
         var = np.maximum(self.gp.hyper.variance - np.einsum("nm,nm->m", half, half), self.gp.floor)

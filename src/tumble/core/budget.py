@@ -16,12 +16,24 @@ SearchMode = Literal["start", "free", "bold", "careful", "safest"]
 
 @dataclass(frozen=True)
 class BudgetState:
-    """z_t = Φ^-1(ρ_t) with what is left after the last billed trial."""
+    """The controller after the last billed trial.
+
+    Parameters
+    ----------
+    z
+        Φ^-1(ρ), where ρ is the P(safe) that is asked of the next trial.
+    trials_left
+        ΔT.
+    failures_left
+        ΔB, not below 0.
+    end
+        ΔT when the last failure was spent. None while one is left, or held for a trial in flight.
+    """
 
     z: float
-    trials_left: int  # ΔT
-    failures_left: int  # ΔB, not below 0
-    end: int | None = None  # ΔT when the last failure was spent; None while one is left or held in flight
+    trials_left: int
+    failures_left: int
+    end: int | None = None
 
     @property
     def rho(self) -> float:
@@ -68,8 +80,9 @@ def replay(trials: int, failures: int, failed: Iterable[bool], settings: Setting
 def required(state: BudgetState, settings: Settings) -> float:
     """ρ asked of the next trial.
 
-    At ΔB = 0 a total risk `settings.delta` is spread evenly over the trials that were left then: over those
-    left now, the last few would be asked for less and less, and it was there that B was exceeded.
+    At ΔB = 0 the total risk `settings.delta` is spread evenly over the trials that were left when the last
+    failure was spent. If it were spread over the trials left now, the last few would be asked for less and
+    less: B was exceeded there.
     """
     if state.failures_left > 0:
         return state.rho

@@ -18,8 +18,8 @@ MOST = 100_000  # samples, points or starts
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
 
-# Chosen on seeds 0-39 of Hartmann 6D, Michalewicz 10D and in-model draws: a flat median, a learned additive
-# share, a learned mean. A limit's noise may be larger: missed for long, it is taken for steep slopes.
+# These priors were chosen on seeds 0-39 of Hartmann 6D, Michalewicz 10D and in-model draws. A constraint may
+# be noisier than an objective: a fit that underrates the noise takes it for steep slopes.
 DEFAULT_PRIORS = Priors(
     LogNormal(0.55, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0), additive=(-1.0, 1.5), mean_std=1.0
 )
@@ -31,21 +31,60 @@ LIMIT_PRIORS = replace(DEFAULT_PRIORS, noise=LogNormal(1e-3, 1.5))
 class Settings:
     """How the search behaves. `Settings()` is the product's default, `Settings.paper()` the paper's.
 
-    rho_safe, rho_risk, rho_0, rho_b: the references, the start and the decision boundary of §4.2.
-    delta: total risk spread over the trials left when the last failure is spent; None for the paper's rule.
-    kernel: "matern52" or "se". objective, constraint: priors of the two kinds of process.
-    standardize: model outputs in units of their own spread (constraints are scaled, never shifted).
-    minima: law of f*: "joint", over the likeliest `grid` of the points looked at, "frechet" or "gumbel", over
-    `grid` points all over the cube; n_minima samples.
-    restarts: local searches a suggestion, started from the best of the points looked at: raw_samples all over
-    the cube, a quarter as many around the best trials, and some downhill from those.
-    safety_first: while no trial was safe, spend half of the failures by (15), the rest where it is safest.
-    soften_phi: let φ count less in (15) while nothing has failed (core.budget).
-    calibrate: P(safe) of what will be measured, noise included, corrected by the record of the study
-    (core.calibration); without it, of the constraint itself, as printed.
-    incumbent: eta, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
-    pi_margin: how far PI aims below it, in model units; None for one standard deviation of the noise.
-    ucb_beta: width of UCB; None for GP-UCB's schedule. draws: posterior draws of PESC.
+    Parameters
+    ----------
+    rho_safe, rho_risk
+        The P(safe) towards which the controller of §4.2 moves after a failure, and while failures are left.
+    rho_0
+        The P(safe) that is asked of the first trial.
+    rho_b
+        A search is careful where more than this P(safe) is asked, and bold below.
+    delta
+        Total risk of the trials that are left when the last failure is spent; None for the paper's rule.
+    kernel
+        "matern52" or "se", the squared exponential.
+    objective, constraint
+        Priors of the process of the objective and of those of the constraints.
+    standardize
+        Whether the processes see results in units of their spread. Constraints are scaled, never shifted.
+    minima
+        Law of f*: "joint", over the likeliest `grid` of the points looked at; or "frechet" or "gumbel", over
+        `grid` points all over the cube.
+    n_minima
+        Samples of f*.
+    grid
+        Points that the law of f* is computed from.
+    restarts
+        Local searches a suggestion. They start from the best of the points looked at.
+    raw_samples
+        Points looked at all over the cube. A quarter as many lie around the best trials, and some lie
+        downhill from those.
+    safety_first
+        Whether half of the failures are kept while no trial was safe: the search is bold with the first half
+        only, and then looks where it is safest.
+    soften_phi
+        Whether φ counts less in (15) while nothing has failed: see `core.budget.phi_exponent`.
+    calibrate
+        Whether P(safe) is that of what will be measured, noise included, corrected by the record of the study
+        (`core.calibration`). Without it, P(safe) is that of the constraint itself, as printed.
+    incumbent
+        η, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
+    pi_margin
+        How far PI aims below η, in model units; None for one standard deviation of the noise.
+    ucb_beta
+        Width of UCB; None for GP-UCB's schedule.
+    draws
+        Posterior draws of PESC.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of its range.
+
+    Examples
+    --------
+    >>> Settings(rho_safe=0.999, delta=0.005).rho_safe
+    0.999
     """
 
     rho_safe: float = 0.99

@@ -9,7 +9,7 @@ from scipy.stats import differential_entropy
 
 from tests.oracles import central, close
 from tests.toys import context_of, draw_process, history, smooth_history
-from tumble.baselines.pesc.acquisition import RIVALS, PredictiveEntropy, informed_by, predictive_entropy
+from tumble.baselines.pesc.acquisition import RIVALS, PredictiveEntropy, given_minimisers, predictive_entropy
 from tumble.baselines.pesc.paths import draw_paths, minimisers, rough_minimisers
 from tumble.core.feasibility import Feasibility
 from tumble.core.process.cholesky import cholesky
@@ -82,7 +82,7 @@ def rejection(gps, grid, rng):
 
 def pesc(gps, places, stars, law, grid):
     """The acquisition with as many draws of x* as it takes: its mean over their law."""
-    each = [informed_by(gps[0], gps[1:], places, star[None, :]).gain(grid) for star in stars]
+    each = [given_minimisers(gps[0], gps[1:], places, star[None, :]).gain(grid) for star in stars]
     return law @ np.array(each)
 
 
@@ -166,8 +166,8 @@ def test_with_a_constraint_that_always_holds_pesc_is_its_unconstrained_form(seed
     )
     grid = grid_of(dim)
     stars = minimisers(draw_paths(objective, 8, rng), (), grid)
-    free = informed_by(objective, (), objective.X, stars).gain(grid)
-    bound = informed_by(objective, (always,), objective.X, stars).gain(grid)
+    free = given_minimisers(objective, (), objective.X, stars).gain(grid)
+    bound = given_minimisers(objective, (always,), objective.X, stars).gain(grid)
     assert np.argmax(free) == np.argmax(bound)
     np.testing.assert_allclose(bound, free, atol=1e-6)
 
@@ -175,7 +175,7 @@ def test_with_a_constraint_that_always_holds_pesc_is_its_unconstrained_form(seed
 @pytest.mark.parametrize(("dim", "count"), [(1, 0), (1, 1), (2, 2), (4, 1)])
 def test_the_gradient_is_the_derivative_and_screening_the_value(dim, count):
     objective, constraints, rng = toy(dim, count, 1)
-    acquisition = informed_by(objective, constraints, objective.X, rng.random((6, dim)))
+    acquisition = given_minimisers(objective, constraints, objective.X, rng.random((6, dim)))
     x = rng.random((5, dim))
     value, grad = acquisition.value_and_grad(x)
     close(acquisition.screen(x), value, 1e-9)
@@ -205,8 +205,8 @@ def test_a_trial_in_flight_leaves_less_to_learn_around_it():
     busy = context_of(history(past.X, past.y, past.g, pending=at))
     stars = np.random.default_rng(0).random((8, 2))
     constraint = busy.models.feasibility.constraints[0]
-    before = informed_by(busy.models.objective, (constraint,), past.X, stars).gain(at)
-    after = informed_by(busy.objective, (constraint.with_pending(at),), past.X, stars).gain(at)
+    before = given_minimisers(busy.models.objective, (constraint,), past.X, stars).gain(at)
+    after = given_minimisers(busy.objective, (constraint.with_pending(at),), past.X, stars).gain(at)
     assert after[0] < before[0]
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.oracles import KERNELS, central, close, problem
 from tests.toys import draw_process
-from tumble.baselines.pesc.conditioned import inform
+from tumble.baselines.pesc.conditioned import condition_on_minimisers
 from tumble.baselines.pesc.paths import SLACK, draw_paths, minimisers
 from tumble.baselines.pesc.propagation import Normal, exclusion, propagate, with_sites
 from tumble.core.process.covariance import Hyper
@@ -105,7 +105,7 @@ def test_propagation_survives_two_hundred_badly_conditioned_trials(noise, kind):
     hyper = Hyper((0.5, 0.5), 1.0, noise)
     gps = (condition("se", hyper, X, y), condition("se", hyper, X, g))
     stars = np.vstack([rng.random((3, 2)), X[:2]])  # two of them at trials
-    processes = inform(gps, X, stars)
+    processes = condition_on_minimisers(gps, X, stars)
     x = np.vstack([rng.random((20, 2)), X[:5], stars])
     for process in processes:
         moments, slopes = process.moments_and_slopes(x)
@@ -115,17 +115,17 @@ def test_propagation_survives_two_hundred_badly_conditioned_trials(noise, kind):
         assert (process.star_var > -1e-6).all()
 
 
-def test_an_informed_process_is_the_joint_normal_with_sites():
+def test_a_process_given_its_minimiser_is_the_joint_normal_with_sites():
     """Mean, variance and covariance with f(x*) at a new point, from one dense joint normal."""
     rng = np.random.default_rng(3)
     f, c = draw_process(2, 5, rng, scale=0.4), draw_process(2, 5, rng, scale=0.4)
     star, x = rng.random((1, 2)), rng.random((1, 2))
-    informed = inform((f, c), f.X, star)
+    given = condition_on_minimisers((f, c), f.X, star)
     points = np.vstack([f.X, star])
     A = np.hstack([np.eye(5), -np.ones((5, 1))])
     (m, V), (m_c, V_c) = f.predict_joint(points), c.predict_joint(points)
     sites = propagate(Normal.of(A @ m, A @ V @ A.T), [Normal.of(m_c, V_c)])
-    for gp, process, site, B in ((f, informed[0], sites[0], A), (c, informed[1], sites[1], np.eye(6))):
+    for gp, process, site, B in ((f, given[0], sites[0], A), (c, given[1], sites[1], np.eye(6))):
         mean, cov = gp.predict_joint(np.vstack([points, x]))
         B = np.hstack([B, np.zeros((len(B), 1))])  # sites see B @ values
         precision = np.linalg.inv(cov) + B.T @ np.diag(site.tau) @ B
@@ -136,9 +136,7 @@ def test_an_informed_process_is_the_joint_normal_with_sites():
         assert got.var[0, 0] == pytest.approx(after[6, 6], abs=1e-6)
         assert process.star_mean[0] == pytest.approx(expected[5], abs=1e-6)
         assert process.star_var[0] == pytest.approx(after[5, 5], abs=1e-6)
-    assert informed[0].moments(x).cov_star[0, 0] == pytest.approx(
-        _cov_star(f, points, x, sites[0], A), abs=1e-6
-    )
+    assert given[0].moments(x).cov_star[0, 0] == pytest.approx(_cov_star(f, points, x, sites[0], A), abs=1e-6)
 
 
 def _cov_star(gp, points, x, site, A):

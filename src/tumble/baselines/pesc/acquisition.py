@@ -2,13 +2,16 @@
 
     α(x) = Σ_t H[y_t(x) | D] - E_x* H[y_t(x) | D, x*],     t = f, c_1..c_G
 
-x* comes from posterior draws (`paths`); given x*, expectation propagation turns the posterior into another
-Gaussian process (`informed`), and at x the factor h is applied once more. Entropies are those of normals
-with the resulting variances: v_t before x* is known, given the data alone, and v_t' after.
-That x* is the minimum holds everywhere; the authors say so, by h, at the trials and at x alone, which is
-little while trials are few. Here h also sits at rivals, the minimisers of further draws.
-The gain contains the constraints, so nothing else multiplies it, except the probability that a trial does
-not crash: a crash measures nothing.
+x* comes from posterior draws (`paths`). Given x*, expectation propagation turns the posterior into another
+Gaussian process (`conditioned`). At x the factor h is applied once more. The entropies are those of normals,
+with the variance v_t given the data alone, and v_t' given x* as well:
+
+    α(x) = ½ Σ_t log(v_t + σ_t²) - E_x* log(v_t' + σ_t²),     σ_t² the noise
+
+No point is better than x*. The factor h says so, and the authors put it at the trials and at x only, which is
+little while trials are few. Here h also stands at rivals, the minimisers of further draws.
+The gain contains the constraints, so φ does not multiply it. The probability of no crash does, because a
+crash measures nothing.
 """
 
 from collections.abc import Sequence
@@ -21,7 +24,7 @@ from ...core.feasibility import Feasibility
 from ...core.process.gp import GP
 from ...core.search.candidates import low_discrepancy
 from ...core.search.context import Context
-from .conditioned import Informed, Moments, MomentSlopes, inform
+from .conditioned import GivenMinimisers, Moments, MomentSlopes, condition_on_minimisers
 from .paths import Paths, draw_paths, minimisers, rough_minimisers
 from .propagation import Exclusion, exclusion
 
@@ -33,8 +36,8 @@ SOFT = 1e-9  # nats: below it log α is rounded off, because the approximate gai
 class PredictiveEntropy:
     """log of the information that a trial at x brings about where the constrained minimum is."""
 
-    objective: Informed
-    constraints: tuple[Informed, ...]
+    objective: GivenMinimisers
+    constraints: tuple[GivenMinimisers, ...]
     survival: Feasibility  # of crashes alone
 
     def gain(self, x: Array) -> Array:
@@ -65,7 +68,11 @@ class PredictiveEntropy:
         return np.asarray(0.5 * total)
 
     def _last_factor(self, f: Moments, cs: Sequence[Moments]) -> "_LastFactor":
-        """h applied at x itself."""
+        """h applied at x itself, with s = Var(f(x) - f(x*)) and e = Var f(x) - Cov(f(x), f(x*)).
+
+        The variance of f(x) becomes v - K e²/s, and that of c_k becomes v_k (1 - K_k). K and K_k are the
+        shares that h removes (`Exclusion.bend`, `bend_c`).
+        """
         floor = self.objective.gp.floor
         s = np.maximum(f.var + self.objective.star_var - 2.0 * f.cov_star, floor)
         shape = (len(cs), *f.mean.shape)
@@ -79,7 +86,12 @@ class PredictiveEntropy:
     def _gain_slope(
         self, f: Moments, d_f: MomentSlopes, pairs: Sequence[tuple[Moments, MomentSlopes]]
     ) -> Array:
-        """(M, D) ∂α/∂x: the chain rule through `_last_factor` and `exclusion`."""
+        """(M, D) ∂α/∂x: the chain rule through `_last_factor` and `exclusion`. Letters as in `propagation`.
+
+        K = G (G + a):       dK = (2 G + a) dG + G da,      dG = G (dlog P / Z - (a + G) da)
+        K_k = t_k (t_k - a_k): dK_k = (2 t_k - a_k) dt_k - t_k da_k,  dt_k = r_k (dq - q (a_k + r_k) da_k)
+        v' = v - K e²/s:     dv' = dv - (e dK + 2 K de - K e ds/s) e/s
+        """
         at = self._last_factor(f, [c for c, _ in pairs])
         h, s, e = at.h, _wide(at.s), _wide(at.apart)
         G, a, Z, q = _wide(h.slope), _wide(h.a), np.maximum(_wide(h.Z), 1e-100), _wide(h.q)
@@ -135,15 +147,15 @@ def predictive_entropy(context: Context) -> PredictiveEntropy:
     stars = minimisers(*draws(settings.draws), points)
     rivals = np.unique(rough_minimisers(*draws(RIVALS), points), axis=0)
     places = np.vstack([context.history.X, rivals])
-    return informed_by(context.objective, constraints, places, stars, Feasibility((), crash))
+    return given_minimisers(context.objective, constraints, places, stars, Feasibility((), crash))
 
 
-def informed_by(
+def given_minimisers(
     objective: GP, constraints: tuple[GP, ...], places: Array, stars: Array,
     survival: Feasibility | None = None,
 ) -> PredictiveEntropy:  # fmt: skip
     """The acquisition for given minimisers `stars` (S, D), with the factors h at `places` (N, D)."""
-    processes = inform((objective, *constraints), places, stars)
+    processes = condition_on_minimisers((objective, *constraints), places, stars)
     return PredictiveEntropy(processes[0], processes[1:], survival or Feasibility(()))
 
 

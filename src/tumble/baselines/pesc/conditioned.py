@@ -1,8 +1,9 @@
 """A process that is told where the constrained minimum is: the posterior given the data and x*.
 
 Expectation propagation leaves Gaussian sites on d = f - f(x*) and on the constraints, at some places and x*.
-They change the process through covariances with those points alone, so that mean, variance, covariance with
-f(x*) and all their gradients are linear or quadratic forms in them, for all minimisers at once.
+With c(x) the covariances of a process with its values at those points, for each minimiser:
+
+    mean(x) + c(x)ᵀ pull,     var(x) - c(x)ᵀ shrink c(x),     Cov(f(x), f(x*)) = c(x)ᵀ star
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 NUGGET = 1e-9  # of the prior variance, on top of posterior covariances: their rounding
-IRRELEVANT = 1e-6  # a place that is safe and better than x* with less than this probability has no say
+IRRELEVANT = 1e-6  # a place that is safe and better than x* with less than this probability is left out
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class MomentSlopes:
 
 
 @dataclass(frozen=True)
-class Informed:
+class GivenMinimisers:
     """A process given the data and, one after the other, each of S minimisers."""
 
     gp: GP
@@ -93,7 +94,7 @@ class Informed:
 
 
 @dataclass(frozen=True)
-class _Knowledge:
+class _Change:
     """What one minimiser changes for one process, by covariances with all P points."""
 
     pull: Array  # (P,)
@@ -103,17 +104,17 @@ class _Knowledge:
     star_var: float
 
 
-def inform(gps: Sequence[GP], places: Array, stars: Array) -> tuple[Informed, ...]:
+def condition_on_minimisers(gps: Sequence[GP], places: Array, stars: Array) -> tuple[GivenMinimisers, ...]:
     """Objective and constraints given each minimiser of `stars` (S, D), with factors h at `places` (N, D)."""
     points = np.vstack([places, stars])
     joint = [_joint(gp, points) for gp in gps]
     smallest = 10.0 * NUGGET * gps[0].hyper.variance
-    known = [_knowing(joint, len(places), len(places) + i, smallest) for i in range(len(stars))]
+    known = [_changes(joint, len(places), len(places) + i, smallest) for i in range(len(stars))]
     used = np.zeros(len(points), dtype=bool)
     used[len(places) :] = True
     for one in (one for knowledge in known for one in knowledge):
         used |= one.shrink.any(axis=1)
-    return tuple(_informed(gp, points, used, [k[t] for k in known]) for t, gp in enumerate(gps))
+    return tuple(_process_given(gp, points, used, [k[t] for k in known]) for t, gp in enumerate(gps))
 
 
 def _joint(gp: GP, points: Array) -> tuple[Array, Array]:
@@ -122,10 +123,10 @@ def _joint(gp: GP, points: Array) -> tuple[Array, Array]:
     return mean, cov
 
 
-def _informed(gp: GP, points: Array, used: Mask, known: list[_Knowledge]) -> Informed:
+def _process_given(gp: GP, points: Array, used: Mask, known: list[_Change]) -> GivenMinimisers:
     where = np.flatnonzero(used)
     k = gp.covariance(gp.X, points[where])
-    return Informed(
+    return GivenMinimisers(
         gp=gp,
         points=points[where],
         half=solve_triangular(gp.chol, k, lower=True),
@@ -137,7 +138,7 @@ def _informed(gp: GP, points: Array, used: Mask, known: list[_Knowledge]) -> Inf
     )
 
 
-def _knowing(joint: list[tuple[Array, Array]], places: int, star: int, smallest: float) -> list[_Knowledge]:
+def _changes(joint: list[tuple[Array, Array]], places: int, star: int, smallest: float) -> list[_Change]:
     """For each process, what knowing the minimiser at index `star` of the points changes.
 
     smallest: a variance of f(x) - f(x*) below which x is x* itself.
@@ -165,7 +166,7 @@ def _relevant(joint: list[tuple[Array, Array]], places: int, star: int, smallest
     return np.flatnonzero((log_p > np.log(IRRELEVANT)) & (var > smallest))
 
 
-def _of_objective(mean: Array, cov: Array, active: Index, star: int, sites: Sites) -> _Knowledge:
+def _of_objective(mean: Array, cov: Array, active: Index, star: int, sites: Sites) -> _Change:
     spread = np.zeros((len(mean), len(active)))  # d = spreadᵀ f
     spread[active, np.arange(len(active))] = 1.0
     spread[star] = -1.0
@@ -173,14 +174,14 @@ def _of_objective(mean: Array, cov: Array, active: Index, star: int, sites: Site
     with_star = spread.T @ cov[:, star]  # Cov(d, f(x*))
     to_star = -(spread @ (shrink @ with_star))
     to_star[star] += 1.0
-    return _Knowledge(
+    return _Change(
         spread @ pull, spread @ shrink @ spread.T, to_star,
         float(mean[star] + with_star @ pull), float(cov[star, star] - with_star @ shrink @ with_star),
     )  # fmt: skip
 
 
-def _of_constraint(size: int, at: Index, sites: Sites) -> _Knowledge:
+def _of_constraint(size: int, at: Index, sites: Sites) -> _Change:
     pull, shrink = np.zeros(size), np.zeros((size, size))
     pull[at] = sites.pull()
     shrink[np.ix_(at, at)] = sites.shrink()
-    return _Knowledge(pull, shrink, np.zeros(size), float(sites.mean[-1]), float(sites.cov[-1, -1]))
+    return _Change(pull, shrink, np.zeros(size), float(sites.mean[-1]), float(sites.cov[-1, -1]))

@@ -6,11 +6,14 @@ from ..arrays import Array
 from ..process.gp import GP
 from .maximize import maximize
 
-DOWNHILL = 0.01  # a step that lowers the mean by less, in units of the prior, is the last
+DOWNHILL = 0.01  # a descent ends with a step that lowers the mean by less, in units of the prior
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
-    """(count, dim) points of a Kronecker sequence on the generalised golden ratio, randomly shifted."""
+    """(count, dim) points of a Kronecker sequence on the generalised golden ratio, randomly shifted.
+
+    Point n is the fractional part of shift + n (ψ^-1, ψ^-2, …, ψ^-dim), where ψ^(dim+1) = ψ + 1.
+    """
     ratio = 2.0
     for _ in range(40):
         ratio = (1.0 + ratio) ** (1.0 / (dim + 1))
@@ -20,7 +23,10 @@ def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:
-    """(count, D) points around `centres` (C, D), a hundredth to one lengthscale (`scales`, (D,)) away."""
+    """(count, D) points around `centres` (C, D), a hundredth to one lengthscale (`scales`, (D,)) away.
+
+    A point is centre + 10^-u min(scale, 1/2) ε, where u is uniform on [0, 2] and ε is standard normal.
+    """
     chosen = centres[rng.integers(len(centres), size=count)]
     reach = np.exp(rng.uniform(np.log(0.01), 0.0, (count, 1)))
     shape = (count, centres.shape[1])
@@ -28,7 +34,7 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
 
 
 def downhill(gp: GP, starts: Array) -> Array:
-    """(M, D) points downhill on the mean of `gp` from `starts` (M, D); the most promising go furthest."""
+    """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
 
     def rise(x: Array) -> tuple[Array, Array]:
         mean, slope = gp.mean_with_gradient(x)
@@ -39,11 +45,11 @@ def downhill(gp: GP, starts: Array) -> Array:
 
 
 def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
-    """(P, D) points: `count` all over the cube, a quarter as many around the `best` (C, D), and downhill from
-    those.
+    """(P, D) points to look at: `count` all over the cube, a quarter as many around `best` (C, D), and one
+    downhill from each of `best`.
 
-    In many dimensions no other point comes near the lowest mean. Without it f* would be thought to lie above
-    it, and Xs would shun what the process is already sure of.
+    In many dimensions no other point comes near the lowest mean. Without the descents, samples of f*
+    would lie above the lowest mean, and Xs would avoid the best that the process already knows.
     """
     scales = np.asarray(gp.hyper.lengthscales)
     around = surroundings(best, scales, count // 4, rng)

@@ -1,4 +1,4 @@
-"""What an acquisition may be built from: the fitted processes, the incumbent, the points looked at."""
+"""What is known when a trial is chosen: the fitted processes, the incumbent, the points looked at."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from .candidates import everywhere, surroundings
 
 @dataclass(frozen=True)
 class Context:
-    """What an acquisition may be built from."""
+    """What is known when a trial is chosen. Acquisitions are built from it."""
 
     history: History
     models: Models
@@ -28,7 +28,7 @@ class Context:
 
     @staticmethod
     def of(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> "Context":
-        """For a history and the models fitted to it."""
+        """The context of a history and of the models fitted to it."""
         gp, valued = models.objective, np.isfinite(history.y)
         means = np.empty(len(valued))
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
@@ -44,7 +44,7 @@ class Context:
 
     @property
     def best(self) -> Array:
-        """(5, D) the best trials, or as many as there are; safe ones where there are any."""
+        """(5, D) the trials of lowest mean, or as many as there are; safe ones if there are any."""
         X = self.history.X
         known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
         return np.asarray(X[np.flatnonzero(known)[np.argsort(self.means[known])[:5]]])
@@ -56,9 +56,9 @@ class Context:
 
     @cached_property
     def candidates(self) -> Array:
-        """(P, D) points looked at, the same for the whole suggestion."""
+        """(P, D) the points looked at. They are drawn once a suggestion."""
         points = everywhere(self.objective, self.best, self.settings.raw_samples, self.rng)
-        points.flags.writeable = False  # so that each process answers once
+        points.flags.writeable = False  # so that a process may keep its answer for them
         return points
 
     def sample_minima(self) -> minimum.Minima:

@@ -1,8 +1,8 @@
 """The inner search (App. D): many starts, one batch.
 
-Each iteration evaluates every start that is still moving in one call, so that N^2 work is shared; each start
-has its own BFGS matrix, its own step and its own active bounds. Constrained search is a sequence of the same
-search on log-barrier functions from feasible starts, so that it never leaves the feasible set.
+Each iteration evaluates every start that still moves in one call, so that they share the N^2 work. Each start
+has its own BFGS matrix, its own step and its own active bounds. The constrained search repeats the search on
+log-barrier functions. It starts inside the feasible set, so that it never leaves it.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from ..arrays import Array, Flags
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
-FTOL = 1e-3  # a step that gains less of a logarithm than this is not worth another evaluation
-HALVE = 4  # after so many evaluations only the better half of the starts that still move goes on
-RACE = 6  # after so many a start goes on only while its slope promises more than has been found
+FTOL = 1e-3  # a start stops after a step that gains less than this
+HALVE = 4  # after so many evaluations half of the starts that still move go on
+RACE = 6  # after so many evaluations a start goes on only while its slope promises more than the best found
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 
 
@@ -34,10 +34,13 @@ def maximize(
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
-    scales: (D,) lengths on which `fun` varies; the search moves in units of them, up to a common factor.
+    The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
-    when backtracking no longer moves it, or when others are ahead (HALVE, RACE). Values of -inf mark points
-    that are not to be entered.
+    when backtracking no longer moves it, or when others are ahead (HALVE, RACE). A value of -inf forbids a
+    point.
+
+    One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
+    x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes 0.3 t.
     """
     M, D = starts.shape
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
@@ -53,7 +56,7 @@ def maximize(
     ended, top = [], -np.inf
     for evaluation in range(max_evaluations):
         if evaluation == HALVE:
-            live = _better_half(live, value + 0.5 * np.vecdot(free, direction))  # a quadratic's top
+            live = _better_half(live, value + 0.5 * np.vecdot(free, direction))
         elif evaluation >= RACE:
             live &= fresh | (value + np.vecdot(free, direction) > top)
         if np.count_nonzero(live) < len(live):
@@ -91,7 +94,10 @@ def maximize_above(
     fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *, scales: Array | None = None,
     ftol: float = FTOL,
 ) -> Maxima:  # fmt: skip
-    """Local maxima of `fun` where margin(x) > level, from `starts` (M, D) that satisfy it strictly (13)."""
+    """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
+
+    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of BARRIERS.
+    """
     x = starts
     for weight in BARRIERS:
 
@@ -114,21 +120,21 @@ def maximize_above(
 
 
 def _better_half(live: Flags, hope: Array) -> Flags:
-    """(M,) those of `live` that hope for most, half of them."""
+    """(M,) the half of the `live` starts of most `hope` (M,): the top of a quadratic with their slope."""
     hope = np.where(live, hope, -np.inf)
     best = np.argsort(-hope, kind="stable")[: (np.count_nonzero(live) + 1) // 2]
     return np.isin(np.arange(len(live)), best)
 
 
 def _best_first(ended: list[Maxima]) -> Maxima:
-    """All of `ended` in one; where a value is not finite comes last."""
+    """All of `ended` in one, best first. Points without a finite value come last."""
     points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
     order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
     return Maxima(points[order], values[order])
 
 
 def _units(scales: Array) -> Array:
-    """`scales` (D,) over their geometric mean, and none beyond a tenth or ten times that."""
+    """`scales` (D,) divided by their geometric mean, and held between 1/10 and 10."""
     logs = np.log(scales)
     return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
 
@@ -144,7 +150,10 @@ def _projected(x: Array, grad: Array) -> Array:
 
 
 def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
-    """Ascent directions (M, D) from projected gradients: quasi-Newton, or steepest where nothing is known."""
+    """Ascent directions (M, D) from projected gradients p (`free`): H p, or p where no curvature is known.
+
+    No component of H p is longer than 1/2, and no p is longer than `first_step`.
+    """
     direction = np.where(free == 0.0, 0.0, (inverse @ free[:, :, None])[:, :, 0])
     limit = 0.5 / np.maximum(_largest(direction), 0.5)
     steepest = fresh | (np.vecdot(direction, free) <= 0.0)
@@ -156,7 +165,11 @@ def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> 
 
 
 def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
-    """BFGS update of the inverse Hessians of -fun in place, where a step was good and bent the right way."""
+    """BFGS update of the inverse Hessians H of -fun in place, after good steps s where sᵀy > 0.
+
+    With y the fall of the gradient along s and u = s / sᵀy:
+    H' = H + w uᵀ + u wᵀ,  w = ½ (sᵀy + yᵀH y) u - H y.  A fresh H is first scaled to (sᵀy / yᵀy) I.
+    """
     sy, yy = np.vecdot(s, y), np.vecdot(y, y)
     bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
     count = np.count_nonzero(bent)

@@ -1,4 +1,4 @@
-"""The ways to look for the next trial: free, kept by its method, bold (15), careful (13), safest. Pure."""
+"""The ways to look for the next trial: free, own level, bold (15), careful (13), safest. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ def nearly(p_safe: float) -> float:
 
 @dataclass(frozen=True)
 class Proposal:
-    """The next trial, and why. Means and standard deviations are in the user's units."""
+    """The next trial, and why: x in the unit cube, means and standard deviations in the user's units."""
 
     x: Array  # (D,)
     mode: SearchMode
@@ -47,7 +47,7 @@ class Search:
     context: Context
     acquisition: Acquisition
     snap: Snap | None
-    revisit: bool = False  # may the answer be a setting that was tried already?
+    revisit: bool = False  # whether the answer may be a setting that was tried already
     ftol: float = FTOL
     phi_exponent: float = 1.0  # the power of φ in (15)
 
@@ -65,7 +65,7 @@ class Search:
         return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
 
     def own(self) -> Array | None:
-        """argmax α(x) where the acquisition allows it, searched from the safe trials; None where nowhere."""
+        """argmax α(x) where the acquisition is finite, searched from the safe trials; None if nowhere."""
         points = np.vstack([self._around_safe(), self.context.candidates])
         screened = self.acquisition.screen(points)
         points = points[np.isfinite(screened)]
@@ -77,7 +77,7 @@ class Search:
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
     def bold(self) -> Array:
-        """argmax α(x) φ(x) (15), with a φ that is not widened: a failure is affordable here."""
+        """argmax α(x) φ(x)^`phi_exponent` (15). φ is not widened: a failure is affordable here."""
         feasibility, power = replace(self.context.models.feasibility, widening=()), self.phi_exponent
 
         def product(x: Array) -> tuple[Array, Array]:
@@ -130,7 +130,7 @@ class Search:
         """argmax φ."""
         feasibility = self.context.models.feasibility
         points = np.vstack([self.context.candidates, self._around_safe()])
-        starts = self._starts(points, feasibility.margin(points))  # where φ is near 1 its logarithm is flat
+        starts = self._starts(points, feasibility.margin(points))  # log φ is flat where φ is near 1
         best = self._climb(feasibility.margin_and_grad, starts)
         return self._choose(best, starts, points, feasibility.margin)
 
@@ -172,10 +172,10 @@ class Search:
         return np.asarray(points[np.concatenate([best, extra])])
 
     def _choose(self, best: Maxima, starts: Array, others: Array, worth: Callable[[Array], Array]) -> Array:
-        """The best point found, new where there is a new one, admissible where settings are discrete.
+        """The best point found that is admissible and, if there is one, new.
 
-        Snapping may spoil what the search found, so that its starts are looked at again; `others` are fallen
-        back to where all of those were tried already.
+        Snapping may spoil what the search found, so the snapped starts are judged too. If all of these were
+        tried already, `others` are judged.
         """
         if self.snap is not None:
             found = self.snap(np.vstack([best.points, starts]))
@@ -191,7 +191,7 @@ class Search:
         return np.asarray(best.points[int(np.argmax(np.where(new, best.values, -np.inf)))])
 
     def _is_new(self, found: Maxima) -> Flags:
-        """(M,) where a point has a value and is no setting that was tried or is in flight."""
+        """(M,) which points have a value and are neither tried nor in flight."""
         seen = np.vstack([self.context.history.X, self.context.history.pending])
         distance = np.abs(found.points[:, None, :] - seen).max(axis=2)
         return np.asarray(np.isfinite(found.values) & (distance >= SAME).all(axis=1))

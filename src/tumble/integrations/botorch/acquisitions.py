@@ -56,8 +56,20 @@ class ExcursionAcquisition(AcquisitionFunction):
 class LogExcursionSearch(ExcursionAcquisition):
     """log α_X (10): the expected intensity of crossings of f* by f, over samples of f*.
 
-    model: a single-output model of f. minima: (S,) samples of f*, in the model's own outputs (of
-    the largest f where f is maximised: crossings have no sign). X_pending: (P, D) points in flight.
+    Parameters
+    ----------
+    model
+        A single-output model of f.
+    minima
+        (S,) samples of f*, in the model's own outputs: see `sample_minima`. Where f is maximised, they are
+        samples of the largest f, because crossings have no sign.
+    X_pending
+        (P, D) points in flight.
+
+    Raises
+    ------
+    UnsupportedModel
+        If the model has several outputs, or a part without a closed form here.
     """
 
     mode = "free"

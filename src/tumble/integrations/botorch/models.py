@@ -159,8 +159,21 @@ def excursion_model(
 ) -> SingleTaskGP:
     """A `SingleTaskGP` with tumble's own kernel, priors and starting values, ready for `fit_gpytorch_mll`.
 
-    train_X: (N, D); train_Y: (N, 1); bounds: (2, D). BoTorch's default assumes longer lengthscales and more
-    noise than the functions that tumble is tuned on.
+    BoTorch's default expects longer lengthscales and more noise than the functions that tumble is tuned on.
+
+    Parameters
+    ----------
+    train_X, train_Y
+        (N, D) inputs and (N, 1) results.
+    bounds
+        (2, D) lowest and highest inputs.
+    train_Yvar
+        (N, 1) variances of the noise where they are known; None to learn one.
+
+    Returns
+    -------
+    SingleTaskGP
+        Not fitted yet.
     """
     dim = train_X.shape[1]
     length, variance, noise = DEFAULT_PRIORS.lengthscale, DEFAULT_PRIORS.variance, DEFAULT_PRIORS.noise

@@ -1,4 +1,4 @@
-"""A BoTorch model as a process with known derivatives: the torch twin of `core.gp` and `core.crossings`.
+"""A BoTorch model with known derivatives: the torch twin of `core.process.gp` and `core.crossings`.
 
 Autograd through a GPyTorch posterior gives a wrong Var(∂f) for Matérn-5/2, so everything here is closed form,
 in float64 whatever the model's dtype (ν² is a difference of near-equals), and differentiable once by x.
@@ -68,7 +68,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Slopes:
-    """Posterior of (f, ∇f) at M points, as `core.gp.Slopes`."""
+    """Posterior of (f, ∇f) at M points, as `core.process.gp.Slopes`."""
 
     mean: Tensor  # (M,)
     var: Tensor  # (M,)
@@ -170,6 +170,10 @@ class Process(torch.nn.Module):
         return x.to(self.gain).reshape(-1, x.shape[-1]) * self.gain + self.offset
 
     def _slopes(self, x: Tensor) -> tuple[_Slopes, _Rows]:
+        """The joint law of f and its slopes at x (M, D), and the rows of the kernel that gradients need.
+
+        With the rows k = h0(r²), ∂k = h1 s and K = L Lᵀ: var = k(x, x) - |L^-1 k|², c = -∂kᵀ K^-1 k.
+        """
         r = (x[:, None, :] - self.X) / self.lengthscales
         h0, h1, h2 = (self.variance * h for h in radial(self.kernel, (r * r).sum(-1)))
         s = r / self.lengthscales
@@ -221,7 +225,7 @@ class Process(torch.nn.Module):
 
 @dataclass(frozen=True)
 class _Curvature:
-    """Derivatives by x_l of what `_Slopes` holds, [m, l, j], as `core.gp.Curvature`."""
+    """Derivatives by x_l of what `_Slopes` holds, [m, l, j], as `core.process.gp.Curvature`."""
 
     hess_mean: Tensor
     d_cov_f_grad: Tensor
@@ -229,7 +233,11 @@ class _Curvature:
 
 
 def log_intensity(at: _Slopes, bend: _Curvature | None, u: Tensor) -> tuple[Tensor, Tensor | None]:
-    """(M, U) logarithm of (8), and its gradient (M, U, D) where `bend` is given."""
+    """(M, U) logarithm of (8), and its gradient (M, U, D) where `bend` is given.
+
+    With z = (u - μ)/σ², m_j = ∂_j μ + c_j z, ν_j² = Var(∂_j f) - c_j²/σ² and γ_j = m_j/ν_j:
+    (8) = N(u; μ, σ²) Σ_j [ν_j √(2/π) exp(-γ_j²/2) + m_j erf(γ_j/√2)].
+    """
     c, var = at.cov_f_grad, at.var[:, None]
     z = (u - at.mean[:, None]) / var
     mean = at.grad_mean[:, None, :] + c[:, None, :] * z[:, :, None]

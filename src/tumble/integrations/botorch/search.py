@@ -24,7 +24,19 @@ Options = dict[str, bool | float | int | str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """The next trial: x (1, D), the acquisition there, and the mode under which it was found."""
+    """The next trial.
+
+    Parameters
+    ----------
+    x
+        (1, D) where to evaluate.
+    value
+        The acquisition there.
+    mode
+        "free" for Xs; "bold", "careful" or "safest" for XsF.
+    p_safe, rho
+        P(safe) there, and the P(safe) that was asked for.
+    """
 
     x: Tensor
     value: float
@@ -36,7 +48,28 @@ class Candidate:
 def budget_state(
     trials: int, failures: int, failed: Iterable[bool] = (), settings: Settings | None = None
 ) -> BudgetState:
-    """The controller (14) of T trials and B failures after outcomes, in order (True: it failed)."""
+    """The controller (14) after some trials.
+
+    Parameters
+    ----------
+    trials, failures
+        T and B.
+    failed
+        Whether each billed trial failed, in their order.
+    settings
+        The constants of the controller.
+
+    Returns
+    -------
+    BudgetState
+        What is left, and the P(safe) that is asked of the next trial.
+
+    Examples
+    --------
+    >>> state = budget_state(20, 4, [False, True])
+    >>> state.trials_left, state.failures_left
+    (18, 3)
+    """
     return replay(trials, failures, [bool(f) for f in failed], settings or Settings())
 
 
@@ -44,10 +77,27 @@ def sample_minima(
     model: Any, bounds: Tensor, *, objective_index: int = 0, constraints: Ranges | None = None,
     maximize: bool = False, settings: Settings | None = None, seed: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """(S,) samples of the smallest f (the largest with `maximize`) where the constraints hold.
+    """Samples of f*, the smallest f where the constraints hold.
 
-    model: of f, or a `ModelListGP` as for `FailureAwareExcursionSearch`. bounds: (2, D). The law and S
-    are those of the settings (`minima`, `n_minima`).
+    Parameters
+    ----------
+    model
+        A model of f, or a `ModelListGP` as for `FailureAwareExcursionSearch`.
+    bounds
+        (2, D) lowest and highest inputs.
+    objective_index, constraints
+        As for `FailureAwareExcursionSearch`.
+    maximize
+        Whether the largest f is meant.
+    settings
+        The law of f* (`minima`) and the number of samples S (`n_minima`).
+    seed
+        Of the samples.
+
+    Returns
+    -------
+    Tensor
+        (S,) in the model's own outputs.
     """
     study = Study.of(model, objective_index, constraints)
     return draw_minima(study, bounds, settings or Settings(), seed, maximize=maximize)
@@ -57,9 +107,30 @@ def starts(
     acq_function: ExcursionAcquisition, bounds: Tensor, q: int = 1, num_restarts: int = 10,
     raw_samples: int = 512, options: Mapping[str, Any] | None = None, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """(num_restarts, 1, D) good starts, feasible in mode "careful": an `ic_generator` for `optimize_acqf`.
+    """Good starts for `optimize_acqf`, which takes this function as its `ic_generator`.
 
-    options: "seed". Raises `NothingSafeEnough` where φ(x) >= ρ was found nowhere.
+    Parameters
+    ----------
+    acq_function
+        Xs or XsF.
+    bounds
+        (2, D) lowest and highest inputs.
+    q
+        1: one point at a time.
+    num_restarts, raw_samples
+        How many starts, and how many points are looked at.
+    options
+        "seed" of the points.
+
+    Returns
+    -------
+    Tensor
+        (num_restarts, 1, D); in mode "careful" each of them has φ >= ρ.
+
+    Raises
+    ------
+    NothingSafeEnough
+        If no point with φ >= ρ was found in mode "careful".
     """
     if q != 1:
         raise InputError(

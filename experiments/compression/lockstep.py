@@ -1,4 +1,4 @@
-"""Runs in lockstep: each in a process of its own, their trials carried out together, batch by batch.
+"""Runs in lockstep: each is a process of its own, and their trials are carried out together.
 
 A run asks for a trial and waits; when every live run waits, all the trials are carried out in one call (on a
 GPU side by side), kept on disk, and handed back. Searches are deterministic, so a run that is started again

@@ -33,7 +33,7 @@ def compute(spec: Spec) -> dict[str, Any]:
     posteriors = [_posterior(spec, index) for index in range(spec.settings["posteriors"])]
     fitted = [p for p in posteriors if not p["gumbel_fallback"]]
     both = [p for p in fitted if not p["frechet_fallback"]]
-    seen = [p for p in both if p["gumbel_above"] > 1.0] or both  # so that the crossing of η can be seen
+    seen = [p for p in both if p["gumbel_above"] > 1.0] or both  # a Gumbel that is seen above η
     example = max(seen, key=lambda p: p["eta"] - p["levels"][0])
     return {
         "gumbel_above": [p["gumbel_above"] for p in fitted],

@@ -1,4 +1,4 @@
-"""One run: a method against a problem, trial by trial, under T and B, and what it leaves behind."""
+"""One run: a method on a problem, trial by trial, under T and B, and the record of it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def run_spec(spec: Spec, problem: Problem) -> dict[str, Any]:
 def run(
     problem: Problem, searcher: Searcher, trials: int, failures: int | None, *, stop: bool = True
 ) -> dict[str, Any]:
-    """Initial points unbilled, then up to ``trials`` trials; with ``stop`` until ``failures`` are spent.
+    """Tell the initial points, unbilled, then run up to ``trials`` trials.
 
-    As `tumble.minimize` does, it stops in any case once they are spent and nothing safe was seen; unlike it,
-    it goes on with more failures than that, so that they can be counted.
+    With ``stop`` the run ends when ``failures`` are spent. Without, it goes on, and failures beyond the
+    budget are counted; like `tumble.minimize` it ends all the same if nothing safe was seen by then.
 
     The result holds the trajectory (x, y, g, failed, mode, rho, p_safe, seconds a suggestion), the regret
     after each trial, and the summary: regret, omega, n_failures, stopped.

@@ -39,10 +39,10 @@ def grid(
     seeds: dict[str, int],
     default: int = 20,
 ) -> list[Spec]:
-    """Problem × block × method × seed, seeds outermost, so that what is done early is balanced.
+    """Problem × block × method × seed. Seeds are outermost, so that an unfinished experiment is balanced.
 
-    ``seeds`` gives the number of seeds of a method where it is not ``default``. Families of
-    draws are numbered by the seed. Methods without a controller stop when the budget is spent, as in §5.2.
+    ``seeds`` gives the number of seeds of a method where it is not ``default``. A family in `NUMBERED` has a
+    problem for each seed. Methods without the controller stop when the budget is spent, as in §5.2.
     """
     specs: list[Spec] = []
     chosen = options.chosen(available)

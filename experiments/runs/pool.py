@@ -1,4 +1,4 @@
-"""Runs side by side: a process pool with one BLAS thread each, or a Dask cluster, with the time left."""
+"""Runs side by side, in processes with one BLAS thread each or on a Dask cluster, with the time left."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_all(
 ) -> Summary:
     """Carry out every spec that has no line yet, and append its line when it is finished.
 
-    With ``fresh`` a line of tumble's made by another version of its code counts as none.
+    With ``fresh`` a run of tumble's that another version of its code did is repeated.
     """
     todo, already = pending(specs, store, fresh=fresh)
     progress = Progress(todo, jobs, out)
@@ -120,7 +120,7 @@ def _executor(jobs: int, address: str) -> Iterator[Executor]:
 
 
 def _end_with_parent() -> None:
-    """In a worker: nobody would take the line of its run once the parent was killed."""
+    """In a worker: end with the parent. Once it is killed, nobody would take the line of this run."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -138,7 +138,7 @@ def _prepare(todo: Sequence[Spec]) -> None:
 
 
 class Progress:
-    """A bar with the time left: what remains, at the mean time of each kind of run, over the workers."""
+    """A bar with the time left: each run to come takes the mean time of its kind, shared by the workers."""
 
     def __init__(self, todo: Sequence[Spec], jobs: int, out: TextIO) -> None:
         self._left: dict[tuple[str, str, str], int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Lines on disk: one JSON object a run, appended when it is finished, read back whole or not at all."""
+"""Lines on disk: one JSON object for each finished run. A line that was cut short is not read."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import tumble
+from tumble.explanation import explain
 from tumble.space import Categorical, Float, Int, Space
-from tumble.trials import explain
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 BOX = [(-5.0, 5.0), (0.0, 10.0)]

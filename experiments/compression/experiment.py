@@ -10,7 +10,6 @@ on where it was stopped. Without a GPU the reduced protocol is run, whose number
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +21,8 @@ from typing import Any
 from ..runs import machine
 
 machine.one_thread_each()
+
+from tumble.serialize import plain  # noqa: E402
 
 from ..runs import loop, plans, pool  # noqa: E402
 from ..runs.plans import Options  # noqa: E402
@@ -88,8 +89,7 @@ def _best(trained: Sequence[nn.Training]) -> dict[str, Any] | None:
 
 def _plain(training: nn.Training) -> dict[str, Any]:
     """A training for a line; None in place of a number that is not finite."""
-    content = asdict(training)
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in content.items()}
+    return dict(plain(asdict(training)))
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tumble.errors import BudgetExhausted, Failure
 from tumble.problems import Evaluation, Problem, get
+from tumble.serialize import rounded
 
 from . import methods
 from .records import Spec
@@ -76,15 +77,15 @@ def _step(problem: Problem, trial: NextTrial, outcome: Evaluation | None, second
     why = trial.suggestion
     truth = outcome if problem.truth is None or outcome is None else problem.truth.evaluate(trial.x)
     return {
-        "x": [_short(v) for v in trial.x],
-        "y": None if outcome is None else _short(outcome.value, 12),
+        "x": [rounded(v, 8) for v in trial.x],
+        "y": None if outcome is None else rounded(outcome.value, 12),
         "true": None if truth is None else truth.value,
-        "g": None if outcome is None else [_short(v, 10) for v in outcome.constraints],
+        "g": None if outcome is None else [rounded(v, 10) for v in outcome.constraints],
         "failed": outcome is None or not outcome.safe,
         "mode": None if why is None else why.mode,
-        "rho": None if why is None else _short(why.rho),
-        "p_safe": None if why is None else _short(why.p_safe),
-        "seconds": _short(seconds, 4),
+        "rho": None if why is None else rounded(why.rho, 8),
+        "p_safe": None if why is None else rounded(why.p_safe, 8),
+        "seconds": rounded(seconds, 4),
     }
 
 
@@ -102,7 +103,7 @@ def _trajectory(
         "n_initial": len(initial),
         "f_min": problem.f_min,
         **columns,
-        "regret_curve": [_short(r, 10) for r in regret[len(initial) :]],
+        "regret_curve": [rounded(r, 10) for r in regret[len(initial) :]],
         "regret": float(regret[-1]) if len(regret) else None,
         "safe_found": bool(np.any(safe)),
         "omega": 100.0 * (len(steps) - n_failures) / trials,
@@ -115,8 +116,3 @@ def _trajectory(
 
 
 _COLUMNS = ("x", "y", "g", "failed", "mode", "rho", "p_safe", "seconds")
-
-
-def _short(value: float | None, digits: int = 8) -> float | None:
-    """A float with so many significant digits; None where it is not finite (JSON knows no NaN)."""
-    return float(f"{value:.{digits}g}") if value is not None and np.isfinite(value) else None

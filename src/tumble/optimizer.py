@@ -1,4 +1,4 @@
-"""Ask and tell: the state of one optimisation, its counting and its checks. No mathematics lives here."""
+"""Ask and tell: which trial comes next, and what came of it. No mathematics lives here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,22 +7,22 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, serialize, trial_checks
+from . import checks, counting, serialize, trial_checks
 from ._threads import one_blas_thread
-from .core import budget
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
-from .core.calibration import Reliability, reliability
+from .core.calibration import Reliability
 from .core.deprecation import renamed_attributes
 from .core.history import History
 from .core.method import Method
 from .core.process.models import Models, fit_models
-from .core.search.modes import Snap
+from .core.search.modes import Proposal, Snap
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from .methods import METHODS, find_method, resolve_settings
+from .explanation import explain
+from .methods import CONSTRAINED, find_method, resolve_settings
 from .space import Space
-from .trials import Best, Fitted, OnExhausted, Recommended, Suggestion, Trial, explain
+from .trials import Best, Fitted, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
 NO_TRIAL = (
@@ -36,11 +36,56 @@ RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every 
 class Optimizer:
     """Minimise within `trials` trials and `failures` failures, one suggestion at a time.
 
-    bounds: (D, 2) lower and upper bounds, or a `tumble.space.Space`.
-    failures: how many trials may fail; None for no limit (with constraints: as many as there are trials).
-    constraints: how many values g <= 0 (safe) come with a trial, or their names.
-    method: None for "xs" (neither budget nor constraint) or "xsf"; see `tumble.methods.METHODS`.
-    on_exhausted: "safe" goes on, very carefully, when no failure is left; "stop" is a hard cap.
+    Parameters
+    ----------
+    bounds
+        The box to search, (D, 2): a lower and an upper bound for each dimension. Or a `tumble.space.Space`.
+    trials
+        T, how many trials there are.
+    failures
+        B, how many of them may fail. None for no limit; with constraints that means as many as trials.
+    constraints
+        How many constraints come with a trial, or their names; g <= 0 is safe. None: the first trial that is
+        told says how many there are.
+    seed
+        A whole number makes the search repeatable. A `Generator` gives one; None draws one.
+    method
+        A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
+    settings
+        "default", "paper", or a `tumble.Settings`.
+    on_exhausted
+        What happens when no failure is left. "safe" goes on where P(safe) is high; "stop" ends, and never
+        lets failures and trials in flight exceed B.
+
+    Attributes
+    ----------
+    space : Space
+        What is searched.
+    max_trials : int
+        T.
+    max_failures : int | None
+        B; None where failures are not limited.
+    seed : int
+        The seed, drawn or given.
+    method : str | None
+        As it was given; see `active_method`.
+    settings : Settings
+        Every constant of the method.
+    on_exhausted : "safe" | "stop"
+        As it was given.
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, seed=0)
+    >>> suggestion = opt.ask()
+    >>> trial = opt.tell(suggestion, (suggestion.x[0] - 0.3) ** 2)
+    >>> opt.trials_left, opt.failures_left
+    (9, 2)
     """
 
     def __init__(
@@ -76,7 +121,7 @@ class Optimizer:
             As for the constructor.
         history
             The trials, told, in flight or skipped, in the order of their numbers, which may have gaps. Where
-            x is None it is worked out from u.
+            the x of a trial is None it is worked out from u.
         fitted
             `Optimizer.fitted` of an earlier moment: the next fit starts there.
 
@@ -88,7 +133,15 @@ class Optimizer:
         Raises
         ------
         InputError
-            If the trials fit neither each other nor the space.
+            If the trials do not fit each other, the space or the constraints.
+
+        Examples
+        --------
+        >>> from tumble import Trial
+        >>> old = [Trial(0, None, (0.5,), "told", value=0.04), Trial(3, None, (0.2,))]
+        >>> opt = Optimizer.from_trials([(0.0, 1.0)], old, trials=10, seed=0)
+        >>> opt.ask().number, opt.trials_left
+        (4, 7)
         """
         opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted)
         known = list(history)
@@ -106,8 +159,13 @@ class Optimizer:
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Names of the constraints, in order."""
+        """The names of the constraints, in order."""
         return self._names or ()
+
+    @property
+    def active_method(self) -> Method:
+        """The method that searches now: the one called `method`, or what None stands for."""
+        return find_method(self.method, limited=self._is_limited)
 
     @property
     def fitted(self) -> Fitted | None:
@@ -115,49 +173,48 @@ class Optimizer:
         return self._fitted
 
     @property
-    def active_method(self) -> Method:
-        """The method that searches now: the one called `method`, or what None stands for."""
-        return find_method(self.method, limited=self._budgeted)
-
-    @property
     def n_told(self) -> int:
         """How many trials were told, old data (`billed=False`) included."""
-        return sum(t.status == "told" for t in self._trials)
+        return len(counting.told(self._trials))
 
     @property
     def n_failures(self) -> int:
         """How many billed trials failed so far."""
-        return sum(t.billed and t.failed for t in self._trials)
+        return counting.failures(self._trials)
 
     @property
     def trials_left(self) -> int:
-        """T less the billed trials told or in flight."""
-        return self.max_trials - sum(t.billed and t.status != "skipped" for t in self._trials)
+        """T less the billed trials that were told or are in flight."""
+        return self.max_trials - counting.used(self._trials)
+
+    @property
+    def failures_allowed(self) -> int:
+        """B as a number: `max_failures`, or `max_trials` where failures are not limited."""
+        return self.max_trials if self.max_failures is None else self.max_failures
 
     @property
     def failures_left(self) -> int:
-        """B less the billed failures; B is T where no budget was given."""
+        """B less the billed failures."""
         return max(self.failures_allowed - self.n_failures, 0)
 
     @property
     def best(self) -> Best | None:
-        """The best safe observation, billed or not."""
-        safe = [t for t in self._trials if t.safe]
-        if not safe:
-            return None
-        t = min(safe, key=lambda t: (t.value, t.number))
-        assert t.value is not None
-        return Best(t.number, t.x, t.value, t.constraints)
+        """The best safe trial, old data included; None before there is one."""
+        return counting.best(self._trials)
 
     @property
     def reliability(self) -> Reliability:
-        """Of the suggestions that claimed P(safe) >= rho_safe, how many held."""
-        told = [t for t in self._trials if t.status == "told" and t.suggestion is not None]
-        p = np.array([t.suggestion.p_safe for t in told if t.suggestion is not None])
-        return reliability(p, np.array([t.failed for t in told], dtype=bool), self.settings.rho_safe)
+        """Of the suggestions that claimed P(safe) >= rho_safe, how many turned out safe."""
+        return counting.reliability_of(self._trials, self.settings.rho_safe)
 
     def recommend(self) -> Recommended | None:
-        """Where the process is lowest among the points that are safe with probability rho_safe."""
+        """Where the model is lowest among the settings that are safe with probability `rho_safe`.
+
+        Returns
+        -------
+        Recommended | None
+            A setting, which need not have been tried. None before any trial was told.
+        """
         history = self._history()
         if len(history.X) == 0:
             return None
@@ -167,7 +224,15 @@ class Optimizer:
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
     def models(self) -> tuple[History, Models]:
-        """All that was told, and the processes fitted to it, both in the unit cube of `space`."""
+        """What the search learns from, and the processes that it fits.
+
+        Returns
+        -------
+        History
+            Everything that was told, in the unit cube of `space`.
+        Models
+            The processes of the objective, of each constraint, and of crashes.
+        """
         history = self._history()
         with one_blas_thread():
             return history, fit_models(history, self.settings, self._fitted)
@@ -175,45 +240,71 @@ class Optimizer:
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self) -> Suggestion:
-        """The next trial to run. It is in flight until told or skipped."""
+        """The next trial to run. It is in flight until it is told or skipped.
+
+        Returns
+        -------
+        Suggestion
+            The setting, and why it was chosen. Asked twice without a tell, the second suggestion takes the
+            first one into account.
+
+        Raises
+        ------
+        TrialsExhausted
+            If every trial is told or in flight.
+        BudgetExhausted
+            If no failure is left and `on_exhausted` is "stop".
+        BudgetReserved
+            If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
+        InputError
+            If `method` needs a safe trial to start from, and none is known.
+        """
         self.check_may_start()
-        suggestion = self.suggest(self._next_number)
+        suggestion = self.suggest(counting.next_number(self._trials))
         if suggestion.fitted is not None:
             self._fitted = suggestion.fitted
         self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
         return suggestion
 
     def suggest(self, number: int, reserved: int = 0) -> Suggestion:
-        """Suggestion `number`, for a caller that keeps the trials; nothing is recorded, nothing is checked.
+        """A suggestion for a caller that keeps the trials itself: nothing is recorded, no budget is checked.
 
         Parameters
         ----------
         number
-            The number that the trial will have. It seeds the randomness of the suggestion.
+            The number that the trial will have. The randomness of the suggestion depends on it.
         reserved
-            Failures that are kept for trials in flight whose settings are not known here.
+            Failures that are set aside for trials in flight which are not among `trials`.
 
         Returns
         -------
         Suggestion
             The same one however often it is asked for.
+
+        Raises
+        ------
+        InputError
+            If `number` or `reserved` is not a whole number of at least 0, or if `method` needs a safe trial
+            to start from, and none is known.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, seed=0)
+        >>> opt.suggest(7).number, opt.trials_left
+        (7, 10)
         """
         number, reserved = checks.whole(number, "number", 0), checks.whole(reserved, "reserved", 0)
-        method = self.active_method
-        state = self._controller(reserved) if method.constrained or self.max_failures is not None else None
+        method, state = self.active_method, None
+        if method.constrained or self.max_failures is not None:
+            state = counting.controller(
+                self._trials, self.max_trials, self.failures_allowed, self.settings, reserved
+            )
+        rng = np.random.default_rng([self.seed, number])
         with one_blas_thread():
             proposal = propose(
-                self._history(), state, method, self.settings, np.random.default_rng([self.seed, number]),
-                warm=self._fitted, snap=self._snap,
-            )  # fmt: skip
-        suggestion = Suggestion(
-            number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
-            p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
-            failures_left=self.failures_left, trials_left=self.trials_left - 1,
-            p_each=dict(zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)),
-            constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
-            u=tuple(proposal.x.tolist()), fitted=proposal.warm,
-        )  # fmt: skip
+                self._history(), state, method, self.settings, rng, warm=self._fitted, snap=self._snap
+            )
+        suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
 
     def check_may_start(self) -> None:
@@ -236,7 +327,7 @@ class Optimizer:
             )
         if self.on_exhausted != "stop":
             return
-        failed, allowed = self.n_failures, self.failures_allowed
+        failed, allowed, flying = self.n_failures, self.failures_allowed, counting.in_flight(self._trials)
         if allowed == 0:
             raise BudgetExhausted(NO_TRIAL)
         if failed >= allowed:
@@ -244,7 +335,6 @@ class Optimizer:
                 f"{failed} of {allowed} failures are spent; on_exhausted='stop' ends here. "
                 "opt.best and opt.recommend() hold the result"
             )
-        flying = sum(t.pending and t.billed for t in self._trials)
         if failed + flying >= allowed:
             raise BudgetReserved(
                 f"{self.failures_left} of {allowed} failures are left and {flying} trials in flight may "
@@ -258,10 +348,42 @@ class Optimizer:
         constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
         failed: bool = False, reason: str = "", billed: bool = True,
     ) -> Trial:  # fmt: skip
-        """Record what came of a suggestion (or its number), or of a point of one's own.
+        """Record what came of a trial.
 
-        failed: a crash: no value; constraints measured before it are used.
-        billed: False for old data: evidence that charges neither trials nor failures.
+        Parameters
+        ----------
+        trial
+            A suggestion, its number, or a setting of one's own.
+        value
+            The value to be minimised. None where the trial failed, or where a constraint above 0 left none.
+        constraints
+            The constraints, in order or by name; g <= 0 is safe.
+        failed
+            Whether the trial crashed. Then it has no value; constraints measured before the crash are used.
+        reason
+            Why it failed.
+        billed
+            False for old data: they teach, and charge neither a trial nor a failure.
+
+        Returns
+        -------
+        Trial
+            What was recorded.
+
+        Raises
+        ------
+        InputError
+            If what was told cannot be recorded; nothing is changed then.
+        TrialsExhausted
+            If a setting of one's own is told, and no trial is left.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, constraints=["load"], seed=0)
+        >>> opt.tell([0.5], 1.0, {"load": -0.2}).safe
+        True
+        >>> opt.tell([0.9], failed=True, reason="bit broke").failed
+        True
         """
         names = self._names_for(constraints)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
@@ -277,13 +399,32 @@ class Optimizer:
         return told
 
     def skip(self, trial: Suggestion | int) -> None:
-        """Withdraw a suggestion: nothing is learned, nothing is charged."""
+        """Withdraw a suggestion: nothing is learned, nothing is charged.
+
+        Parameters
+        ----------
+        trial
+            The suggestion, or its number.
+
+        Raises
+        ------
+        InputError
+            If there is no such trial, or it is told or skipped already.
+        """
         self._store(replace(self._pending(trial), status="skipped"))
 
     # -- saving ------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready state; `from_dict` goes on as if it had never stopped."""
+        """The whole state as a dict that `json` can write; `from_dict` reads it.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, seed=0)
+        >>> again = Optimizer.from_dict(opt.to_dict())
+        >>> bool(again.ask().x == opt.ask().x)
+        True
+        """
         state = serialize.State(
             space=self.space, boxed=self._boxed, trials=self.max_trials, failures=self.max_failures,
             constraints=self._names, seed=self.seed, method=self.method, settings=self.settings,
@@ -293,7 +434,18 @@ class Optimizer:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Optimizer":
-        """Inverse of `to_dict`."""
+        """The optimiser that `to_dict` described. It goes on as if it had never stopped.
+
+        Parameters
+        ----------
+        data
+            What `to_dict` gave, in this version or an earlier one.
+
+        Raises
+        ------
+        InputError
+            If the state is damaged; the message says where.
+        """
         with serialize.reading(data):
             state = serialize.state_from_json(data)
             return cls.from_trials(
@@ -306,22 +458,16 @@ class Optimizer:
     # -- inside ------------------------------------------------------------------------------------------
 
     @property
-    def _next_number(self) -> int:
-        """One more than the last: the numbers rise, with gaps where a study passed over a trial."""
-        return self._trials[-1].number + 1 if self._trials else 0
-
-    @property
-    def failures_allowed(self) -> int:
-        """B as a number: `max_failures`, or `max_trials` where failures are not limited."""
-        return self.max_trials if self.max_failures is None else self.max_failures
-
-    @property
-    def _budgeted(self) -> bool:
+    def _is_limited(self) -> bool:
+        """Whether a budget of failures or a constraint limits the search."""
         return self.max_failures is not None or bool(self._names)
 
     @property
     def _snap(self) -> Snap | None:
         return None if self.space.is_continuous else self.space.snap
+
+    def _history(self) -> History:
+        return counting.history(self._trials, self.space.dim, len(self.constraint_names))
 
     def _decode(self, u: Array) -> Any:
         values = self.space.decode(u)
@@ -333,46 +479,24 @@ class Optimizer:
         made = None if trial.suggestion is None else replace(trial.suggestion, x=x)
         return replace(trial, x=x, suggestion=made)
 
+    def _in_users_units(self, number: int, proposal: Proposal) -> Suggestion:
+        p_each = zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)
+        return Suggestion(
+            number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
+            p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
+            failures_left=self.failures_left, trials_left=self.trials_left - 1, p_each=dict(p_each),
+            constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
+            u=tuple(proposal.x.tolist()), fitted=proposal.warm,
+        )  # fmt: skip
+
     def _check_method(self, count: int) -> None:
-        chosen = find_method(self.method, limited=self._budgeted or count > 0)
+        chosen = find_method(self.method, limited=self._is_limited or count > 0)
         if count > 0 and not chosen.constrained:
-            takers = ", ".join(p.name for p in _constrained())
+            takers = ", ".join(CONSTRAINED)
             raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
 
-    def _controller(self, reserved: int = 0) -> budget.BudgetState:
-        """The controller's state; a trial in flight that may well fail holds one of the failures left."""
-        told = [t.failed for t in self._trials if t.status == "told" and t.billed]
-        state = budget.replay(self.max_trials, self.failures_allowed, told, self.settings)
-        risky = sum(
-            t.pending and t.billed and (t.suggestion is None or t.suggestion.p_safe < self.settings.rho_safe)
-            for t in self._trials
-        )
-        return replace(state, failures_left=max(state.failures_left - risky - reserved, 0))
-
-    def _history(self) -> History:
-        told = [t for t in self._trials if t.status == "told"]
-        G, D = len(self.constraint_names), self.space.dim
-
-        def table(rows: list[Sequence[float | None]], width: int) -> Array:
-            if width == 0:
-                return np.zeros((len(rows), 0))
-            if any(len(row) != width for row in rows):
-                rows = [(*row, *[None] * (width - len(row))) for row in rows]
-            return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN
-
-        made = [t.suggestion for t in told]
-        return History(
-            X=table([t.u for t in told], D),
-            y=np.array([t.value for t in told], dtype=float),  # None becomes NaN
-            g=table([t.constraints for t in told], G),
-            crashed=np.array([t.crashed for t in told], dtype=bool),
-            pending=table([t.u for t in self._trials if t.pending], D),
-            predicted_mean=table([s.constraint_means if s else () for s in made], G),
-            predicted_std=table([s.constraint_stds if s else () for s in made], G),
-        )
-
     def _names_for(self, constraints: object) -> tuple[str, ...]:
-        """The names in force; learned from the first told constraints where they were left open."""
+        """The names of the constraints; where they were left open, the first ones that are told give them."""
         if self._names is not None:
             return self._names
         if constraints is None:
@@ -382,43 +506,43 @@ class Optimizer:
         return checks.constraint_names(len(np.atleast_1d(np.asarray(constraints, dtype=object)))) or ()
 
     def _find(self, trial: Any, billed: bool) -> Trial:
-        if isinstance(trial, Suggestion) or (
-            isinstance(trial, int | np.integer) and not isinstance(trial, bool)
-        ):
-            return self._pending(trial if isinstance(trial, Suggestion) else int(trial))
+        """The trial that is told: one in flight, or a new one for a setting of the user's own."""
+        is_number = isinstance(trial, int | np.integer) and not isinstance(trial, bool)
+        if isinstance(trial, Suggestion) or is_number:
+            return self._pending(trial)
         u = self.space.encode(trial)
         if billed and self.trials_left <= 0:
             raise TrialsExhausted(
                 f"all {self.max_trials} trials are used; tell old data with billed=False to add evidence only"
             )
-        return Trial(self._next_number, self._decode(u), tuple(u.tolist()), billed=billed)
+        number = counting.next_number(self._trials)
+        return Trial(number, self._decode(u), tuple(u.tolist()), billed=billed)
 
     def _pending(self, trial: Suggestion | int) -> Trial:
+        """The trial in flight that `trial` names."""
         number = trial.number if isinstance(trial, Suggestion) else trial
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise InputError(f"a trial is named by its Suggestion or its number, not {trial!r}")
+            raise InputError(f"a trial is named by its Suggestion or its number, not {checks.show(trial)}")
         record = next((t for t in self._trials if t.number == number), None)
         if record is None:
             raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
-        if isinstance(trial, Suggestion) and not _same(trial.x, record.x):
-            raise InputError(f"suggestion {number} is not one of this Optimizer: its x is another one")
+        if isinstance(trial, Suggestion) and not _is_same(trial.x, record.x):
+            raise InputError(
+                f"suggestion {number} is not one of this Optimizer: its x differs from that of trial {number}"
+            )
         if record.status != "pending":
             raise InputError(f"trial {number} is {record.status} already; each trial is told or skipped once")
         return record
 
     def _store(self, record: Trial) -> None:
-        if record.number == self._next_number:
+        if record.number == counting.next_number(self._trials):
             self._trials.append(record)
         else:
             self._trials = [record if t.number == record.number else t for t in self._trials]
 
 
-def _same(a: Any, b: Any) -> bool:
+def _is_same(a: Any, b: Any) -> bool:
     """Whether two settings (arrays or dicts) are one."""
     if isinstance(a, Mapping) or isinstance(b, Mapping):
         return bool(a == b)
     return np.array_equal(a, b)
-
-
-def _constrained() -> list[Method]:
-    return [m for m in METHODS.values() if m.constrained and m.listed]

@@ -183,7 +183,7 @@ def _maybe(value: Any, name: str) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """Lists for tuples and None for what is not finite, all the way down."""
+    """Lists for tuples and None for what is not finite, all the way down: JSON knows no NaN."""
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -204,3 +204,8 @@ def _hyper(data: Mapping[str, Any]) -> Hyper:
     share = checks.within(data["additive"], "additive", 0.0, 1.0)
     variance, noise = (checks.above_zero(data[key], key) for key in ("variance", "noise"))
     return Hyper(lengthscales, variance, noise, share, checks.whole(data.get("learned", 0), "learned", 0))
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number with so many significant digits; None where it is not finite, or missing."""
+    return None if value is None or not np.isfinite(value) else float(f"{value:.{digits}g}")

@@ -1,9 +1,10 @@
-"""What the front doors hand out: suggestions, trials, results. Frozen, in the user's units."""
+"""What the front doors hand out: suggestions, trials, results. Frozen, in the user's units.
+
+A setting `x` is an array (D,) where the search has bounds, and a dict by name where it has a `Space`.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from .core.history import violated
 from .core.process.models import Warm
@@ -11,12 +12,27 @@ from .core.process.models import Warm
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
 Status = Literal["pending", "told", "skipped"]
 OnExhausted = Literal["safe", "stop"]
-Fitted: TypeAlias = Warm  # the hyperparameters of a fit; the next one may start there
+Fitted: TypeAlias = Warm
+"""The hyperparameters of a fit: one set for the objective, and one for each constraint. A later fit may start
+there."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a user's function returns: a value (None where there is none) and its constraints, g <= 0 safe."""
+    """What a function returns to `tumble.minimize`.
+
+    Parameters
+    ----------
+    value
+        The value to be minimised; None where a constraint was violated and there is none.
+    constraints
+        The constraints, a list or a dict by name; g <= 0 is safe.
+
+    Examples
+    --------
+    >>> Outcome(3.5, {"torque": -0.2})
+    Outcome(value=3.5, constraints={'torque': -0.2})
+    """
 
     value: float | None
     constraints: Any = None
@@ -24,23 +40,55 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The next trial, and why. `str(suggestion)` says it in one sentence."""
+    """The next trial, and why it was chosen. `str(suggestion)` says it in one sentence.
+
+    Parameters
+    ----------
+    number
+        The trial's number.
+    x
+        The setting to run.
+    mode
+        How it was searched for: "start" (nothing is known yet), "free" (no constraint and no budget), "bold"
+        (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it),
+        "confirm" (the recommendation once more) or "try" (a setting of the user's own).
+    rho
+        The probability of safety that was asked for.
+    p_safe
+        The probability of safety that is predicted.
+    mean, std
+        The value that is predicted, and its standard deviation.
+    failures_left
+        Failures that are left.
+    trials_left
+        Trials that are left after this one.
+    p_each
+        P(safe) by constraint, and under "crash" once a trial has crashed.
+    constraint_means, constraint_stds
+        What each constraint is predicted to be.
+    why
+        The sentence.
+    u
+        Where it lies in the unit cube.
+    fitted
+        The hyperparameters of the processes that predict all this; None before the first trial was told.
+    """
 
     number: int
-    x: Any  # (D,) array, or a dict for a Space
+    x: Any
     mode: Mode
-    rho: float  # probability of safety that was asked for
+    rho: float
     p_safe: float
-    mean: float  # predicted value
+    mean: float
     std: float
     failures_left: int
-    trials_left: int  # after this one
-    p_each: dict[str, float] = field(default_factory=dict)  # by constraint; "crash" once there was one
+    trials_left: int
+    p_each: dict[str, float] = field(default_factory=dict)
     constraint_means: tuple[float, ...] = ()
     constraint_stds: tuple[float, ...] = ()
     why: str = ""
-    u: tuple[float, ...] = ()  # where it lies in the unit cube
-    fitted: Fitted | None = field(default=None, repr=False, compare=False)  # the processes behind it
+    u: tuple[float, ...] = ()
+    fitted: Fitted | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.why
@@ -48,11 +96,40 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial: where, what came of it, and the suggestion it came from."""
+    """One trial: where it lies, what came of it, and the suggestion that it came from.
+
+    Parameters
+    ----------
+    number
+        Its number. Numbers rise.
+    x
+        The setting.
+    u
+        The same in the unit cube.
+    status
+        "pending" (in flight), "told" or "skipped".
+    value
+        The value to be minimised; None where there is none.
+    constraints
+        g of each constraint, None where it was not measured; g <= 0 is safe.
+    crashed
+        Whether the trial was told as failed: it has no value.
+    reason
+        Why it failed.
+    billed
+        Whether it counts as a trial, and as a failure if it failed. Old data do not.
+    suggestion
+        What was predicted of it; None for a setting of the user's own.
+
+    Examples
+    --------
+    >>> Trial(0, None, (0.5,), "told", value=1.0, constraints=(0.3,)).failed
+    True
+    """
 
     number: int
     x: Any
-    u: tuple[float, ...]  # in the unit cube
+    u: tuple[float, ...]
     status: Status = "pending"
     value: float | None = None
     constraints: tuple[float | None, ...] = ()
@@ -63,24 +140,36 @@ class Trial:
 
     @property
     def pending(self) -> bool:
-        """In flight: asked, neither told nor skipped."""
+        """Whether it is in flight: asked for, and neither told nor skipped."""
         return self.status == "pending"
 
     @property
     def failed(self) -> bool:
-        """Γ: it crashed, or a measured constraint is above 0."""
+        """Γ: whether it crashed, or a measured constraint is above 0."""
         return self.status == "told" and (self.crashed or violated(self.constraints))
 
     @property
     def safe(self) -> bool:
-        """It has a value and all of its constraints, and did not fail: what was not measured is not safe."""
+        """Whether it has a value and all of its constraints, and did not fail."""
         known = self.value is not None and None not in self.constraints
         return self.status == "told" and known and not self.failed
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best safe observation."""
+    """The best safe trial.
+
+    Parameters
+    ----------
+    number
+        Its number.
+    x
+        The setting.
+    value
+        The value that was observed.
+    constraints
+        The constraints that were observed.
+    """
 
     number: int
     x: Any
@@ -90,41 +179,22 @@ class Best:
 
 @dataclass(frozen=True)
 class Recommended:
-    """Where the model is lowest with P(safe) >= rho_safe; the safest point where that is not `reached`."""
+    """Where the model is lowest among the settings that are safe with probability `rho_safe`.
+
+    Parameters
+    ----------
+    x
+        The setting; it need not have been tried.
+    mean, std
+        The value that is predicted there, and its standard deviation.
+    p_safe
+        The probability of safety that is predicted there.
+    reached
+        False where no setting reaches `rho_safe`: then this is the safest one.
+    """
 
     x: Any
     mean: float
     std: float
     p_safe: float
     reached: bool
-
-
-def explain(s: Suggestion, method: str) -> str:
-    """One plain sentence on why this trial, chosen by `method`."""
-    left = f"{_count(s.failures_left, 'failure')} left to spend, {_count(s.trials_left, 'trial')} after it"
-    value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
-    p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
-    if s.mode == "start":
-        return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
-    if s.mode == "free":
-        crossing = "where the process is most likely to cross its own minimum"
-        return f"Trial {s.number}: {crossing if method == 'xs' else f'the best by {method}'}; {value}."
-    if s.mode == "bold":
-        return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
-    if s.mode == "careful":
-        asked = f"where P(safe) must reach {_percent(s.rho)}"
-        return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
-    short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
-    return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _percent(p: float) -> str:
-    """Enough digits to tell 0.999 from 1."""
-    if not 0.99 < p < 1.0:
-        return f"{100.0 * p:.3g} %"
-    digits = min(8, max(1, int(np.ceil(-np.log10(1.0 - p))) - 1))
-    return f"{np.floor(10.0 ** (digits + 2) * p) / 10.0**digits:.{digits}f} %"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +15,9 @@ if TYPE_CHECKING:
 
 def as_json(value: object) -> str:
     """One line of JSON; what is not finite becomes null."""
-    return json.dumps(_plain(value), ensure_ascii=False)
+    from tumble.serialize import plain
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return json.dumps(plain(value), ensure_ascii=False)
 
 
 def number(value: object) -> str:

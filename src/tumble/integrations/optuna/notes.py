@@ -21,7 +21,7 @@ import numpy as np
 from optuna.trial import FrozenTrial
 
 from tumble.core.process.covariance import Hyper
-from tumble.serialize import OLD_MODES
+from tumble.serialize import OLD_MODES, rounded
 from tumble.trials import Fitted, Suggestion
 
 DECISION = "tumble:decision"
@@ -33,6 +33,7 @@ REASON = "tumble:reason"  # a user attribute, to be set before a trial is told a
 TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
 ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
 REASON_LIMIT = 500  # characters
+DIGITS = 9  # of a number in a note
 
 
 def decision(trial: FrozenTrial) -> dict[str, Any]:
@@ -111,4 +112,4 @@ def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int) -> F
 
 
 def _rounded(value: float) -> float | None:
-    return float(f"{value:.9g}") if np.isfinite(value) else None
+    return rounded(value, DIGITS)

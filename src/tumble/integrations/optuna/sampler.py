@@ -27,6 +27,7 @@ from optuna.trial import FrozenTrial, TrialState
 from tumble import checks
 from tumble.core.settings import Settings
 from tumble.errors import InputError
+from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
 from tumble.integrations.optuna.gate import Gate, fail_silent_trials, stop
 from tumble.integrations.optuna.notes import (
@@ -48,7 +49,7 @@ from tumble.integrations.optuna.trials import (
 from tumble.methods import find_method, resolve_settings
 from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
 from tumble.space import Space
-from tumble.trials import OnExhausted, Recommended, Suggestion, Trial, explain
+from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
 __all__ = ["TumbleSampler"]
 

@@ -1,0 +1,108 @@
+"""What a list of trials comes to: counts, the best one, the controller's state, and the table of data.
+
+Each function takes the trials in the order of their numbers and changes nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .core import budget
+from .core.arrays import Array
+from .core.calibration import Reliability, reliability
+from .core.history import History
+from .core.settings import Settings
+from .trials import Best, Trial
+
+
+def told(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials that were told, old data included."""
+    return [t for t in trials if t.status == "told"]
+
+
+def failures(trials: Sequence[Trial]) -> int:
+    """How many billed trials failed."""
+    return sum(t.billed and t.failed for t in trials)
+
+
+def used(trials: Sequence[Trial]) -> int:
+    """How many billed trials were told or are in flight."""
+    return sum(t.billed and t.status != "skipped" for t in trials)
+
+
+def in_flight(trials: Sequence[Trial]) -> int:
+    """How many billed trials were asked for, and neither told nor skipped."""
+    return sum(t.billed and t.pending for t in trials)
+
+
+def next_number(trials: Sequence[Trial]) -> int:
+    """One more than the last number. Numbers rise; where a study left a trial out there is a gap."""
+    return trials[-1].number + 1 if trials else 0
+
+
+def best(trials: Sequence[Trial]) -> Best | None:
+    """The safe trial with the lowest value, the first one where several have it."""
+    lowest: Best | None = None
+    for t in trials:
+        if t.safe and t.value is not None and (lowest is None or t.value < lowest.value):
+            lowest = Best(t.number, t.x, t.value, t.constraints)
+    return lowest
+
+
+def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
+    """Of the suggestions that claimed P(safe) >= level, how many turned out safe."""
+    outcomes = [(t.suggestion.p_safe, t.failed) for t in told(trials) if t.suggestion is not None]
+    p_safe = np.array([p for p, _ in outcomes], dtype=float)
+    return reliability(p_safe, np.array([failed for _, failed in outcomes], dtype=bool), level)
+
+
+def controller(
+    trials: Sequence[Trial], max_trials: int, allowed: int, settings: Settings, reserved: int = 0
+) -> budget.BudgetState:
+    """The controller's state after the billed trials, with failures set aside for trials in flight.
+
+    Parameters
+    ----------
+    trials
+        All trials.
+    max_trials, allowed
+        T and B.
+    settings
+        The constants of the controller.
+    reserved
+        Failures that are set aside for trials in flight which are not among `trials`. One more is set aside
+        for each trial in flight whose P(safe) was below `rho_safe`, because it may well fail.
+    """
+    outcomes = [t.failed for t in told(trials) if t.billed]
+    state = budget.replay(max_trials, allowed, outcomes, settings)
+    doubtful = sum(t.pending and t.billed and _may_well_fail(t, settings.rho_safe) for t in trials)
+    return replace(state, failures_left=max(state.failures_left - doubtful - reserved, 0))
+
+
+def _may_well_fail(trial: Trial, level: float) -> bool:
+    return trial.suggestion is None or trial.suggestion.p_safe < level
+
+
+def history(trials: Sequence[Trial], dim: int, count: int) -> History:
+    """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured."""
+    known = told(trials)
+    suggestions = [t.suggestion for t in known]
+    return History(
+        X=_table([t.u for t in known], dim),
+        y=np.array([t.value for t in known], dtype=float),  # None becomes NaN
+        g=_table([t.constraints for t in known], count),
+        crashed=np.array([t.crashed for t in known], dtype=bool),
+        pending=_table([t.u for t in trials if t.pending], dim),
+        predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
+        predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
+    )
+
+
+def _table(rows: list[Sequence[float | None]], width: int) -> Array:
+    """Rows of one width; a short row is filled up with NaN."""
+    if width == 0:
+        return np.zeros((len(rows), 0))
+    if any(len(row) != width for row in rows):
+        rows = [(*row, *[None] * (width - len(row))) for row in rows]
+    return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN

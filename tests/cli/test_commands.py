@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,14 +19,14 @@ import pytest
 import sqlalchemy
 
 import tumble
-from tests.studies.test_config import BAD
+from tests.studies.test_study_file import BAD
 from tests.study_files import write_study
 from tumble.cli import main, show
-from tumble.studies.advice import Belief
-from tumble.studies.config import load
 from tumble.studies.ledger import Ledger
 from tumble.studies.planning import make_plan
+from tumble.studies.prediction import Prediction
 from tumble.studies.records import Found
+from tumble.studies.study_file import read_study_file
 from tumble.trials import Recommended
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -85,7 +86,7 @@ def test_the_example_file_is_a_good_one_and_is_not_overwritten(cli: Cli, tmp_pat
     path = tmp_path / "drill.toml"
     code, out, _ = cli("init", path)
     assert (code, out.startswith(str(path))) == (0, True)
-    assert load(path).space.names == ("speed", "flutes", "bit", "feed")
+    assert read_study_file(path).space.names == ("speed", "flutes", "bit", "feed")
     code, _, err = cli("init", path)
     assert code == 2
     assert "exists already" in err
@@ -155,9 +156,16 @@ def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
         (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),
         (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came"),
         (["tell", "FILE", "9", "cost=1", "load=0"], "there is no trial 9"),
-        (["tell", "FILE", "0"], "load is missing"),
+        (
+            ["tell", "FILE", "0"],
+            "load is missing; a trial that kept its limits needs load, cost; "
+            "give load=... cost=..., or tell a trial that failed with --failed",
+        ),
         (["tell", "FILE", "0", "--transient"], "--transient belongs to --failed"),
-        (["tell", "FILE", "0", "cost=nan", "load=0"], "must be a finite number"),
+        (
+            ["tell", "FILE", "0", "cost=nan", "load=0"],
+            "cost must be a finite number, but nan came; tell a crash with --failed",
+        ),
         (
             ["tell", "FILE", "0", "cost=1", "laod=0"],
             "unknown result 'laod'; did you mean load? known are cost, load",
@@ -199,7 +207,23 @@ def test_a_bad_study_file_exits_with_2_says_one_line_and_writes_nothing(
 def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("run", write_study(tmp_path, command=""))
     assert code == 2
-    assert "command: is missing" in err
+    assert "command: is missing; add the command that runs one trial; or run the trials by hand with" in err
+
+
+def test_a_missing_or_broken_file_exits_with_2_and_says_what_to_type(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "none.toml"
+    assert f"{path}: there is no such file; write one with: tumble init {path}\n" in cli("ask", path)[2]
+    path.write_text("name = ")
+    assert cli("ask", path)[2].endswith("; see: tumble init --help\n")
+
+
+def test_a_port_that_is_taken_exits_with_2_and_names_the_option(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    Ledger(read_study_file(file)).close()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, err = cli("dashboard", file, "--port", taken.getsockname()[1])
+    assert code == 2
+    assert err.endswith("; choose another with --port\n")
 
 
 def test_a_rig_by_script_is_run_and_nothing_is_left(cli: Cli, tmp_path: Path) -> None:
@@ -216,8 +240,8 @@ def test_a_rig_by_script_is_run_and_nothing_is_left(cli: Cli, tmp_path: Path) ->
 
 def test_one_more_trial_confirms_the_recommendation(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=4)
-    ledger = Ledger(load(file))
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
+    ledger = Ledger(read_study_file(file))
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
     code, out, _ = cli("confirm", file, "--json")
     assert code == 0
     assert json.loads(out)["trial"] == 1
@@ -292,13 +316,13 @@ def test_a_recommendation_worse_than_the_best_trial_says_why(cli: Cli, tmp_path:
 
 
 def test_a_measurement_that_is_partly_noise_is_called_so(tmp_path: Path) -> None:
-    config = load(write_study(tmp_path))
+    config = read_study_file(write_study(tmp_path))
     found, choice = Found(3, {"x": 0.2}, 1.0, {}), Recommended({"x": 0.3}, 1.2, 0.1, 0.995, True)
     assert show.is_better(found, choice, config)
     assert not show.is_better(found, replace(choice, x={"x": 0.2}), config)  # that trial's own setting
     assert not show.is_better(found, replace(choice, std=0.3), config)  # no difference to speak of
     assert not show.is_better(replace(found, value=1.3), choice, config)
-    said = show.because(found, Belief(1.25, 0.05, 0.995, 0.99), config)
+    said = show.because(found, Prediction(1.25, 0.05, 0.995, 0.99), config)
     assert (
         said == "by the model the setting of trial 3 has cost = 1.25 ± 0.05: one measurement is partly noise"
     )
@@ -324,7 +348,7 @@ def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=8, failures=4, extra='on_exhausted = "stop"', seconds=0.1)
     code, out, err = cli("run", file, "--workers", 3)
     assert (code, err) == (0, "")
-    ledger = Ledger(load(file))
+    ledger = Ledger(read_study_file(file))
     owners = {e.owner.pid for e in ledger.entries() if e.owner is not None}
     assert ledger.status().trials == 8
     assert len(owners) > 1
@@ -339,7 +363,7 @@ def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "finishing the trial in hand" in err
-    assert [e.outcome for e in Ledger(load(file)).entries()] == ["safe"]
+    assert [e.outcome for e in Ledger(read_study_file(file)).entries()] == ["safe"]
 
 
 def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path: Path) -> None:
@@ -351,7 +375,7 @@ def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path
         time.sleep(0.3)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert [e.outcome for e in Ledger(load(file)).entries()] == ["running"]
+    assert [e.outcome for e in Ledger(read_study_file(file)).entries()] == ["running"]
     (tmp_path / "rig.py").write_text((tmp_path / "rig.py").read_text().replace("sleep(3.0)", "sleep(0)"))
     again = spawn("run", file)
     again.communicate(timeout=60)
@@ -366,14 +390,14 @@ def test_workers_stop_in_good_order(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert not any(e.outcome == "running" for e in Ledger(load(file)).entries())
+    assert not any(e.outcome == "running" for e in Ledger(read_study_file(file)).entries())
 
 
 def test_a_storage_that_goes_away_exits_with_3(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_study(tmp_path)
-    Ledger(load(file)).close()
+    Ledger(read_study_file(file)).close()
 
     def gone(self: Ledger) -> None:
         raise sqlalchemy.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
@@ -409,9 +433,9 @@ def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
     from tumble.cli.live import live_table
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    ledger = Ledger(load(write_study(tmp_path)))
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.5})
-    ledger.fail(ledger.ask().trial, "fell")
+    ledger = Ledger(read_study_file(write_study(tmp_path)))
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
+    ledger.fail(ledger.ask().number, "fell")
     console = Console(record=True, width=120, file=io.StringIO())
     console.print(live_table(ledger))
     text = console.export_text()
@@ -440,7 +464,7 @@ os._exit(9)
 def test_a_writer_that_was_killed_leaves_a_study_that_can_be_looked_at(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path)
     assert cli("ask", file)[0] == 0
-    database = load(file).storage.removeprefix("sqlite:///")
+    database = read_study_file(file).storage.removeprefix("sqlite:///")
     assert subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, database], check=False).returncode == 9
     assert Path(f"{database}-journal").exists()
     code, out, _ = cli("status", file, "--json")

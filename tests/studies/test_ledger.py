@@ -16,23 +16,24 @@ import pytest
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies import csv_io as evidence
-from tumble.studies import storage
-from tumble.studies.config import StudyFileError, load
+from tumble.studies.csv_io import Imported, export_csv, import_csv, old_trial
+from tumble.studies.errors import StudyFileError
 from tumble.studies.ledger import Ledger
-from tumble.studies.ownership import HAND, OWNER, Owner, exclusive, me
+from tumble.studies.locking import lock_study
+from tumble.studies.ownership import BY_HAND, OWNER, Owner, this_process
 from tumble.studies.records import Entry
 from tumble.studies.runner import Runner
+from tumble.studies.study_file import read_study_file
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 def open_study(folder: Path, **options: object) -> Ledger:
-    return Ledger(load(write_study(folder, **options)))  # type: ignore[arg-type]
+    return Ledger(read_study_file(write_study(folder, **options)))  # type: ignore[arg-type]
 
 
 def reopen(ledger: Ledger) -> Ledger:
-    return Ledger(load(ledger.config.path))
+    return Ledger(read_study_file(ledger.config.path))
 
 
 def edit(ledger: Ledger, old: str, new: str) -> Ledger:
@@ -45,28 +46,26 @@ def edit(ledger: Ledger, old: str, new: str) -> Ledger:
 def test_the_start_is_tried_first_and_then_the_search_begins(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     first = ledger.ask()
-    assert (first.trial, first.parameters, first.mode) == (0, {"x": 0.2, "y": 0.3}, "start")
+    assert (first.number, first.x, first.mode) == (0, {"x": 0.2, "y": 0.3}, "start")
     second = ledger.ask()
-    assert second.trial == 1
-    assert second.parameters != first.parameters
+    assert second.number == 1
+    assert second.x != first.x
 
 
 def test_a_skipped_start_is_tried_again_and_evidence_does_not_replace_it(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.study.add_trial(
-        evidence.evidence(ledger.config, {"x": 0.9, "y": 0.9}, {"cost": 1.0, "load": 0.6}, None)
-    )
-    ledger.skip(ledger.ask().trial)
-    assert ledger.ask().parameters == {"x": 0.2, "y": 0.3}
+    ledger.study.add_trial(old_trial(ledger.config, {"x": 0.9, "y": 0.9}, {"cost": 1.0, "load": 0.6}, None))
+    ledger.skip(ledger.ask().number)
+    assert ledger.ask().x == {"x": 0.2, "y": 0.3}
 
 
 def test_counts_follow_what_is_told(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     for results in ({"cost": 1.0, "load": -0.1}, {"cost": 0.5, "load": 0.1}):
-        ledger.tell(ledger.ask().trial, results)
-    ledger.fail(ledger.ask().trial, "fell over")
-    ledger.fail(ledger.ask().trial, "network", transient=True)
-    ledger.skip(ledger.ask().trial)
+        ledger.tell(ledger.ask().number, results)
+    ledger.fail(ledger.ask().number, "fell over")
+    ledger.fail(ledger.ask().number, "network", transient=True)
+    ledger.skip(ledger.ask().number)
     ledger.ask()
     status = reopen(ledger).status()
     assert (status.trials, status.trials_left, status.failures, status.failures_left) == (3, 4, 2, 1)
@@ -80,11 +79,11 @@ def test_counts_follow_what_is_told(tmp_path: Path) -> None:
 
 def test_a_limit_that_is_added_makes_earlier_trials_unmeasured_not_safe(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.1})
     ledger = edit(ledger, 'load = "<= 0"', 'load = "<= 0"\nheat = "<= 80"')
     assert ledger.entry(0).outcome == "unmeasured"
     assert ledger.status().best is None
-    ledger.tell(ledger.ask().trial, {"cost": 2.0, "load": -0.1, "heat": 70.0})
+    ledger.tell(ledger.ask().number, {"cost": 2.0, "load": -0.1, "heat": 70.0})
     best = ledger.status().best
     assert best is not None
     assert best.trial == 1
@@ -99,12 +98,12 @@ def test_the_first_trial_claims_what_an_optimizer_claims(tmp_path: Path) -> None
 
 def test_only_what_is_charged_is_exported_as_billed(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1})
-    ledger.skip(ledger.ask().trial)
-    ledger.fail(ledger.ask().trial, "network", transient=True)
-    ledger.fail(ledger.ask().trial, "fell")
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.1})
+    ledger.skip(ledger.ask().number)
+    ledger.fail(ledger.ask().number, "network", transient=True)
+    ledger.fail(ledger.ask().number, "fell")
     file = io.StringIO()
-    evidence.write(ledger, file)
+    export_csv(ledger, file)
     rows = list(csv.DictReader(file.getvalue().splitlines()))
     assert [(row["outcome"], row["billed"]) for row in rows] == [
         ("safe", "1"),
@@ -116,14 +115,14 @@ def test_only_what_is_charged_is_exported_as_billed(tmp_path: Path) -> None:
 
 def test_an_emergency_stop_is_a_failure_without_a_value(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    entry = ledger.tell(ledger.ask().trial, {"load": 0.4})
+    entry = ledger.tell(ledger.ask().number, {"load": 0.4})
     assert (entry.outcome, entry.reading.value, entry.reading.crashed) == ("failed", None, False)
 
 
 def test_maximising_keeps_the_users_sign(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, extra="maximize = true")
     for value in (1.0, 3.0, 2.0):
-        ledger.tell(ledger.ask().trial, {"cost": value, "load": -1.0})
+        ledger.tell(ledger.ask().number, {"cost": value, "load": -1.0})
     best = ledger.status().best
     assert best is not None
     assert best.value == 3.0
@@ -131,7 +130,7 @@ def test_maximising_keeps_the_users_sign(tmp_path: Path) -> None:
 
 def test_limits_trials_and_failures_may_be_edited_between_trials(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": 0.1})
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": 0.1})
     assert ledger.status().failures == 1
     ledger = edit(ledger, '"<= 0"', '"<= 0.2"')
     assert ledger.status().failures == 0
@@ -149,7 +148,7 @@ def test_changed_parameters_and_objective_are_refused(tmp_path: Path, old: str, 
 @pytest.mark.parametrize(
     ("results", "message"),
     [
-        ({"cost": 1.0}, "load is missing: give load=... cost=..."),
+        ({"cost": 1.0}, "load is missing; a trial that kept its limits needs load, cost"),
         ({"load": -1.0}, "cost is missing"),
         ({}, "load is missing"),
         ({"cost": float("nan"), "load": 0.0}, "cost must be a finite number"),
@@ -159,7 +158,7 @@ def test_incomplete_results_are_refused_and_the_trial_stays_open(
     tmp_path: Path, results: dict[str, float], message: str
 ) -> None:
     ledger = open_study(tmp_path)
-    number = ledger.ask().trial
+    number = ledger.ask().number
     with pytest.raises(tumble.InputError, match=message):
         ledger.tell(number, results)
     assert ledger.entry(number).outcome == "running"
@@ -169,7 +168,7 @@ def test_a_trial_is_told_once_and_must_exist(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     with pytest.raises(tumble.InputError, match="there is no trial 0: none was asked yet"):
         ledger.tell(0, {"cost": 1.0, "load": 0.0})
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": 0.0})
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": 0.0})
     for again in (lambda: ledger.tell(0, {"cost": 2.0, "load": 0.0}), lambda: ledger.skip(0)):
         with pytest.raises(tumble.InputError, match=r"trial 0 is over already \(safe\)"):
             again()
@@ -191,7 +190,7 @@ def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
     first = ledger.ask()
     with pytest.raises(tumble.BudgetReserved, match="tell or skip one of those first"):
         ledger.ask()
-    ledger.fail(first.trial, "fell")
+    ledger.fail(first.number, "fell")
     with pytest.raises(tumble.BudgetExhausted, match="all 1 failures are spent"):
         ledger.ask()
     assert len(ledger.entries()) == 1
@@ -200,7 +199,7 @@ def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
 def test_an_interrupted_trial_without_a_place_is_withdrawn_and_nobody_waits_for_it(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
     ledger.ask()
-    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
     with pytest.raises(tumble.BudgetReserved):
         ledger.ask()
     assert [e.outcome for e in ledger.entries()] == ["running", "unstarted"]
@@ -212,14 +211,14 @@ def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None
         ledger.confirm()
     for _ in range(3):
         asked = ledger.ask()
-        x, y = asked.parameters["x"], asked.parameters["y"]
+        x, y = asked.x["x"], asked.x["y"]
         assert isinstance(x, float)
         assert isinstance(y, float)
-        ledger.tell(asked.trial, {"cost": (x - 0.4) ** 2 + (y - 0.6) ** 2, "load": x + y - 1.2})
+        ledger.tell(asked.number, {"cost": (x - 0.4) ** 2 + (y - 0.6) ** 2, "load": x + y - 1.2})
     found = ledger.recommend()
     assert found is not None
     asked = ledger.confirm()
-    assert asked.parameters == found.x
+    assert asked.x == found.x
     assert asked.mode == "confirm"
     assert ledger.status().trials_left == 4
     restored = tumble.Optimizer.from_dict(ledger.optimizer().to_dict())
@@ -254,17 +253,17 @@ def test_the_dead_runners_trial_is_run_again_under_its_number(tmp_path: Path) ->
     told: list[int] = []
     end = Runner(reopen(ledger), on_told=lambda e: told.append(e.trial)).run()
     assert end.kind == "done"
-    assert told == [asked.trial, 2]
+    assert told == [asked.number, 2]
     entries = ledger.entries()
-    assert entries[asked.trial].parameters == asked.parameters
-    assert [e.outcome for e in entries][by_hand.trial] == "running"
+    assert entries[asked.number].parameters == asked.x
+    assert [e.outcome for e in entries][by_hand.number] == "running"
     assert ledger.status().trials == 2
 
 
 def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=2, failures=1)
     dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
-    ledger._create(dead, {})
+    ledger.store.create(dead)
     Runner(reopen(ledger)).run()
     assert ledger.entry(0).parameters == {"x": 0.2, "y": 0.3}
     assert ledger.status().trials == 2
@@ -272,9 +271,9 @@ def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> N
 
 def test_a_hand_whose_asking_was_killed_gets_the_same_trial_again(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
-    assert [ledger.ask().trial, ledger.ask().trial] == [0, 1]
-    assert [e.owner for e in ledger.entries()] == [HAND, HAND]
+    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    assert [ledger.ask().number, ledger.ask().number] == [0, 1]
+    assert [e.owner for e in ledger.entries()] == [BY_HAND, BY_HAND]
 
 
 def test_a_runner_elsewhere_is_dead_when_it_is_silent(
@@ -283,19 +282,19 @@ def test_a_runner_elsewhere_is_dead_when_it_is_silent(
     ledger = open_study(tmp_path)
     far = Owner("run", "another-machine", 1, "x")
     asked = ledger.ask(far)
-    assert ledger.adopt(me()) is None
-    ledger._backend.grace_period = -1
-    adopted = ledger.adopt(me())
+    assert ledger.adopt(this_process()) is None
+    ledger.storage.grace_period = -1
+    adopted = ledger.adopt(this_process())
     assert adopted is not None
-    assert (adopted.trial, adopted.parameters) == (asked.trial, asked.parameters)
-    assert ledger.adopt(me()) is None
+    assert (adopted.number, adopted.x) == (asked.number, asked.x)
+    assert ledger.adopt(this_process()) is None
 
 
 def test_a_trial_in_a_living_process_is_not_told_by_hand(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    asked = ledger.ask(me())
+    asked = ledger.ask(this_process())
     with pytest.raises(tumble.InputError, match=f"is being run by process {os.getpid()}"):
-        ledger.tell(asked.trial, {"cost": 1.0, "load": 0.0})
+        ledger.tell(asked.number, {"cost": 1.0, "load": 0.0})
 
 
 def test_a_transient_fault_is_tried_again_then_skipped_and_stops_the_run(
@@ -369,9 +368,9 @@ def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path:
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
     dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
-    ledger._create(dead, {})
+    ledger.store.create(dead)
     runner = Runner(reopen(ledger))
-    runner.run_one(runner.ledger.ask(me()))  # waits for trial 0 and so runs it first
+    runner.run_one(runner.ledger.ask(this_process()))  # waits for trial 0 and so runs it first
     assert [e.outcome for e in ledger.entries()] == ["safe", "safe"]
 
 
@@ -383,9 +382,9 @@ def test_a_runner_that_waits_takes_over_nothing_that_would_wait_for_it(tmp_path:
     thread.start()
     while len(ledger.entries()) < 2:  # until the runner waits with trial 1
         time.sleep(0.01)
-    ledger._create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"), {})
+    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
     time.sleep(1.0)
-    ledger.tell(by_hand.trial, {"cost": 1.0, "load": -1.0})
+    ledger.tell(by_hand.number, {"cost": 1.0, "load": -1.0})
     thread.join(60)
     assert ends == ["done"]
     assert [e.outcome for e in ledger.entries()] == ["safe"] * 3
@@ -399,16 +398,16 @@ def test_a_study_without_a_command_is_not_run(tmp_path: Path) -> None:
 
 def test_the_lock_keeps_others_out(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    with exclusive(ledger._backend, "bowl"):
+    with lock_study(ledger.storage, "bowl"):
         assert (tmp_path / "bowl.db.lock").exists()
 
 
 def test_owners_survive_the_storage(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    asked = ledger.ask(me())
-    assert ledger.entry(asked.trial).owner == me()
-    assert me().lives_here()
-    assert ledger.entry(asked.trial).stored.system_attrs[OWNER]["kind"] == "run"
+    asked = ledger.ask(this_process())
+    assert ledger.entry(asked.number).owner == this_process()
+    assert this_process().is_alive_here()
+    assert ledger.entry(asked.number).stored.system_attrs[OWNER]["kind"] == "run"
 
 
 # -- evidence ------------------------------------------------------------------------------------------------
@@ -418,16 +417,16 @@ def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> Non
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
     old, new = open_study(tmp_path / "old"), open_study(tmp_path / "new")
-    old.tell(old.ask().trial, {"cost": 1.25, "load": -0.1})
-    old.tell(old.ask().trial, {"cost": 0.5, "load": 0.1})
-    old.fail(old.ask().trial, "fell, badly", {"load": 0.3})
-    old.skip(old.ask().trial)
+    old.tell(old.ask().number, {"cost": 1.25, "load": -0.1})
+    old.tell(old.ask().number, {"cost": 0.5, "load": 0.1})
+    old.fail(old.ask().number, "fell, badly", {"load": 0.3})
+    old.skip(old.ask().number)
     old.ask()
     table = io.StringIO()
-    assert evidence.write(old, table) == 5
+    assert export_csv(old, table) == 5
     path = tmp_path / "old.csv"
     path.write_text(table.getvalue())
-    assert evidence.load(new, path) == evidence.Loaded(read=3, known=0)
+    assert import_csv(new, path) == Imported(read=3, known=0)
     entries = new.entries()
     assert [e.outcome for e in entries] == ["safe", "failed", "failed"]
     assert not any(e.reading.billed for e in entries)
@@ -443,21 +442,21 @@ def test_reading_a_table_twice_is_no_more_evidence(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     path = tmp_path / "old.csv"
     path.write_text("x,y,cost,load,failed\n0.1,0.1,1,-1,\n0.1,0.1,1,-1,\n0.3,0.2,,-2,1\n")
-    assert evidence.load(ledger, path) == evidence.Loaded(read=3, known=0)  # one was measured twice
-    assert evidence.load(ledger, path) == evidence.Loaded(read=0, known=3)
+    assert import_csv(ledger, path) == Imported(read=3, known=0)  # one was measured twice
+    assert import_csv(ledger, path) == Imported(read=0, known=3)
     path.write_text(path.read_text() + "0.1,0.1,1.5,-1,\n")
-    assert evidence.load(ledger, path) == evidence.Loaded(read=1, known=3)
+    assert import_csv(ledger, path) == Imported(read=1, known=3)
     assert len(ledger.entries()) == 4
 
 
 def test_a_study_s_own_trials_are_no_evidence_for_it(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -0.1, "also": 3.0})
-    ledger.fail(ledger.ask().trial, "fell")
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.1, "also": 3.0})
+    ledger.fail(ledger.ask().number, "fell")
     table = io.StringIO()
-    evidence.write(ledger, table)
+    export_csv(ledger, table)
     (tmp_path / "own.csv").write_text(table.getvalue())
-    assert evidence.load(ledger, tmp_path / "own.csv") == evidence.Loaded(read=0, known=2)
+    assert import_csv(ledger, tmp_path / "own.csv") == Imported(read=0, known=2)
 
 
 @pytest.mark.parametrize(
@@ -474,13 +473,13 @@ def test_a_bad_table_is_refused_whole(tmp_path: Path, text: str, message: str) -
     ledger = open_study(tmp_path)
     (tmp_path / "old.csv").write_text(text)
     with pytest.raises(tumble.InputError, match=message.replace("[", r"\[")):
-        evidence.load(ledger, tmp_path / "old.csv")
+        import_csv(ledger, tmp_path / "old.csv")
     assert ledger.entries() == []
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
     with pytest.raises(tumble.InputError, match=r"none.csv: can't be read"):
-        evidence.load(open_study(tmp_path), tmp_path / "none.csv")
+        import_csv(open_study(tmp_path), tmp_path / "none.csv")
 
 
 def test_choices_survive_a_table(tmp_path: Path) -> None:
@@ -489,15 +488,15 @@ def test_choices_survive_a_table(tmp_path: Path) -> None:
         'name = "a"\nobjective = "y"\ntrials = 4\n[parameters]\nb = { choices = [true, false] }\n'
         'c = { choices = ["One", "two"] }\nn = { low = 1, high = 9, type = "int" }\n'
     )
-    ledger = Ledger(load(path))
-    ledger.tell(ledger.ask().trial, {"y": 1.0})
+    ledger = Ledger(read_study_file(path))
+    ledger.tell(ledger.ask().number, {"y": 1.0})
     table = io.StringIO()
-    evidence.write(ledger, table)
+    export_csv(ledger, table)
     (tmp_path / "a.csv").write_text(table.getvalue())
     (row,) = csv.DictReader(table.getvalue().splitlines())
     path.write_text(path.read_text().replace('name = "a"', 'name = "b"'))
-    other = Ledger(load(path))
-    assert evidence.load(other, tmp_path / "a.csv").read == 1
+    other = Ledger(read_study_file(path))
+    assert import_csv(other, tmp_path / "a.csv").read == 1
     assert other.entries()[0].parameters == ledger.entries()[0].parameters
     assert row["outcome"] == "safe"
 
@@ -522,19 +521,6 @@ def test_a_storage_that_cannot_be_opened_is_named_without_its_password(tmp_path:
     assert {p.name for p in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("made_by", [optuna.__version__, "4.0.0"])
-def test_a_file_of_this_optuna_is_opened_without_the_check_of_versions(tmp_path: Path, made_by: str) -> None:
-    ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
-    ledger.close()
-    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
-        connection.execute("UPDATE version_info SET library_version = ?", (made_by,))
-        connection.commit()
-    again = reopen(ledger)
-    assert again.status().trials == 1
-    assert isinstance(again._backend._version_manager, storage._Known) == (made_by == optuna.__version__)
-
-
 def test_a_file_whose_making_was_interrupted_is_finished(tmp_path: Path) -> None:
     file = write_study(tmp_path)
     with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
@@ -543,12 +529,12 @@ def test_a_file_whose_making_was_interrupted_is_finished(tmp_path: Path) -> None
             " library_version VARCHAR(256))"
         )
         connection.commit()
-    assert Ledger(load(file)).status().trials == 0
+    assert Ledger(read_study_file(file)).status().trials == 0
 
 
 def test_looking_at_a_study_writes_nothing(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.tell(ledger.ask().trial, {"cost": 1.0, "load": -1.0})
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -1.0})
     ledger.close()
     before = (tmp_path / "bowl.db").read_bytes()
     with Ledger(ledger.config, reading=True) as looking:
@@ -563,14 +549,14 @@ def test_looking_at_a_study_writes_nothing(tmp_path: Path) -> None:
 def test_a_study_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     file = write_study(tmp_path)
     with pytest.raises(
-        StudyFileError, match=r"there is no .*bowl.db: .*moved or deleted; start .* tumble ask"
+        StudyFileError, match=r"there is no .*bowl.db: nothing was asked yet, or it was moved or deleted"
     ):
-        Ledger(load(file), reading=True)
+        Ledger(read_study_file(file), reading=True)
     assert not (tmp_path / "bowl.db").exists()
-    Ledger(load(file)).close()
+    Ledger(read_study_file(file)).close()
     file.write_text(file.read_text().replace('name = "bowl"', 'name = "cup"\nstorage = "sqlite:///bowl.db"'))
     with pytest.raises(StudyFileError, match="there is no study 'cup' in it"):
-        Ledger(load(file), reading=True)
+        Ledger(read_study_file(file), reading=True)
 
 
 @pytest.mark.parametrize("content", ["", "hello"])
@@ -578,7 +564,7 @@ def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str) 
     file = write_study(tmp_path)
     (tmp_path / "bowl.db").write_text(content)
     with pytest.raises(StudyFileError, match=r"can't be opened \(.*\); check .* a file is a study's"):
-        Ledger(load(file), reading=True)
+        Ledger(read_study_file(file), reading=True)
     assert (tmp_path / "bowl.db").read_text() == content
 
 

@@ -17,12 +17,13 @@ import pytest
 import tumble
 from tests.study_files import write_study
 from tumble import plots
+from tumble.integrations.optuna import private
 from tumble.parameters import Categorical, Float, Int
 from tumble.space import Space
 from tumble.studies import dashboard, report
-from tumble.studies.config import load
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
+from tumble.studies.study_file import read_study_file
 
 mpl.use("agg")
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -47,16 +48,16 @@ torque = "<= 12"
 def mixed_ledger(folder: Path) -> Ledger:
     path = folder / "mixed.toml"
     path.write_text(MIXED)
-    ledger = Ledger(load(path))
+    ledger = Ledger(read_study_file(path))
     rng = np.random.default_rng(0)
     for i in range(10):
         asked = ledger.ask()
         if i in (3, 6):
-            ledger.fail(asked.trial, "<script>alert('broke')</script>")
+            ledger.fail(asked.number, "<script>alert('broke')</script>")
         elif i == 7:
-            ledger.skip(asked.trial)
+            ledger.skip(asked.number)
         else:
-            ledger.tell(asked.trial, {"cost": float(rng.normal()), "torque": 11.5 + float(rng.normal())})
+            ledger.tell(asked.number, {"cost": float(rng.normal()), "torque": 11.5 + float(rng.normal())})
     ledger.ask()
     return ledger
 
@@ -125,7 +126,7 @@ def test_the_report_is_small_enough_for_a_mail(ledger: Ledger) -> None:
 
 
 def test_the_report_of_a_study_without_trials_says_so(tmp_path: Path) -> None:
-    text = report.page(Ledger(load(write_study(tmp_path))))
+    text = report.page(Ledger(read_study_file(write_study(tmp_path))))
     assert "Nothing was told yet" in text
     assert "nothing safe was seen yet" in text
 
@@ -136,7 +137,7 @@ def served(ledger: Ledger) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     assert server.server_address[0] == "127.0.0.1"
-    yield f"http://127.0.0.1:{server.server_port}/dashboard/studies/{ledger.study._study_id}"
+    yield f"http://127.0.0.1:{server.server_port}/dashboard/studies/{ledger.store.study_id}"
     server.shutdown()
     server.server_close()
     thread.join()
@@ -156,14 +157,14 @@ def test_the_dashboard_opens_in_a_browser_and_shows_our_figures_next_to_its_own(
 
 def test_the_dashboards_view_is_read_only_and_adds_what_the_dashboard_reads(ledger: Ledger) -> None:
     view = dashboard.StudyView(ledger)
-    study_id = ledger.study._study_id
+    study_id = ledger.store.study_id
     with pytest.raises(dashboard.ReadOnly, match="only shows the study"):
         view.set_study_user_attr(study_id, "a", 1)
     with pytest.raises(dashboard.ReadOnly):
         view.delete_study(study_id)
     told = [t for t in view.get_all_trials(study_id) if t.state == optuna.trial.TrialState.COMPLETE]
     assert all(len(t.system_attrs["constraints"]) == 1 for t in told)
-    assert view.get_trial(told[0]._trial_id).constraints == told[0].constraints
+    assert view.get_trial(private.trial_id_of(told[0])).constraints == told[0].constraints
     best = ledger.status().best
     assert best is not None
     assert view.get_best_trial(study_id).number == best.trial
@@ -176,7 +177,7 @@ def test_the_dashboards_view_is_read_only_and_adds_what_the_dashboard_reads(ledg
 def test_a_port_that_is_taken_is_an_error_with_a_remedy(ledger: Ledger) -> None:
     with (
         dashboard.make(ledger) as server,
-        pytest.raises(tumble.InputError, match="choose another with --port"),
+        pytest.raises(tumble.InputError, match="can't be used"),
     ):
         dashboard.make(ledger, server.server_port)
 
@@ -275,6 +276,6 @@ def test_the_overview_is_drawn_with_matplotlib(tmp_path: Path) -> None:
 
 
 def test_a_study_that_ran_has_every_figure(tmp_path: Path) -> None:
-    ledger = Ledger(load(write_study(tmp_path, trials=4)))
+    ledger = Ledger(read_study_file(write_study(tmp_path, trials=4)))
     Runner(ledger).run()
     assert list(report.figures(ledger)) == NAMES

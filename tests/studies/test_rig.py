@@ -12,7 +12,8 @@ import pytest
 
 from tumble.parameters import Choice
 from tumble.studies import rig
-from tumble.studies.config import StudyConfig, load
+from tumble.studies.config import StudyConfig
+from tumble.studies.study_file import read_study_file
 
 PYTHON = sys.executable
 
@@ -34,7 +35,7 @@ torque = "<= 12"
 """
     path = folder / "a.toml"
     path.write_text(text)
-    return load(path)
+    return read_study_file(path)
 
 
 def script(folder: Path, code: str, extra: str = "") -> StudyConfig:

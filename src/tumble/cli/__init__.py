@@ -15,9 +15,9 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import change as driving
-from tumble.cli import read as looking
+from tumble.cli import change, read
 from tumble.cli.options import EPILOG
+from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 
 BAD_INPUT, FAULT, NOTHING_LEFT = 2, 3, 4
@@ -34,7 +34,7 @@ class InOrder(click.Group):
 app = click.version_option(__version__, message="%(prog)s %(version)s")(
     InOrder(
         name="tumble",
-        commands=[*driving.COMMANDS, *looking.COMMANDS],
+        commands=[*change.COMMANDS, *read.COMMANDS],
         help="Find the best safe setting of an experiment within T trials and B failures.",
         epilog=EPILOG,
         no_args_is_help=True,
@@ -47,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="tumble")
     except (BudgetExhausted, TrialsExhausted) as error:
-        _fail(error, NOTHING_LEFT)
+        _fail(str(error), NOTHING_LEFT)
     except TumbleError as error:
-        _fail(error, BAD_INPUT)
+        _fail(with_remedy(error), BAD_INPUT)
     except Exception as error:
         if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
             raise
@@ -57,6 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"the storage can't be reached any more ({first}); nothing told is lost: run it again", FAULT)
 
 
-def _fail(error: TumbleError | str, code: int) -> None:
-    print(f"tumble: {error}", file=sys.stderr)
+def _fail(message: str, code: int) -> None:
+    print(f"tumble: {message}", file=sys.stderr)
     sys.exit(code)

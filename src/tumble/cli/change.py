@@ -6,7 +6,6 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,9 @@ from tumble.cli.example import EXAMPLE
 from tumble.cli.options import EPILOG, PATH, as_json, study_file, trial_number
 from tumble.errors import InputError
 from tumble.studies import rig
-from tumble.studies.config import NAME, load
+from tumble.studies.config import NAME
+from tumble.studies.results import check_names
+from tumble.studies.study_file import read_study_file
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
@@ -27,7 +28,7 @@ FAULT, STOPPED = 3, 130
 
 def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> Ledger:
     """The study of a file, to be run or only looked at; Optuna keeps its own remarks to itself."""
-    config = load(file)  # before anything slow is imported
+    config = read_study_file(file)  # before anything slow is imported
     if running:
         rig.check(config)
     with _no_garbage():
@@ -106,7 +107,7 @@ def ask(file: Path, json: bool) -> None:
     """
     ledger = open_ledger(file)
     found = ledger.ask()
-    print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+    print(show.as_json(show.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
 
 
 @click.command(epilog=EPILOG)
@@ -128,7 +129,7 @@ def tell(file: Path, trial: int, results: tuple[str, ...], failed: str | None, t
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file)
-    ledger.check_names(measured)
+    check_names(ledger.config, measured)
     if failed is not None:
         entry = ledger.fail(trial, failed, measured, transient)
     else:
@@ -166,7 +167,7 @@ def confirm(file: Path, json: bool) -> None:
     ledger = open_ledger(file, running=True)
     if ledger.config.command is None:
         found = ledger.confirm()
-        print(show.as_json(asdict(found)) if json else show.asked(found, ledger.config))
+        print(show.as_json(show.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
         return
     entry = Runner(ledger).confirm()
     table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
@@ -184,9 +185,9 @@ def import_(file: Path, table: Path) -> None:
 
     Example: tumble import drill.toml last-year.csv
     """
-    from tumble.studies import csv_io as evidence
+    from tumble.studies.csv_io import import_csv
 
-    found = evidence.load(open_ledger(file), table)
+    found = import_csv(open_ledger(file), table)
     again = f"; {found.known} were there already and are passed over" if found.known else ""
     print(f"{found.read} trials read as evidence; none is billed{again}")
 

@@ -21,8 +21,9 @@ from rich.text import Text
 
 from tumble.cli import show
 from tumble.studies.ledger import Ledger
-from tumble.studies.records import Asked, Entry
+from tumble.studies.records import Entry
 from tumble.studies.runner import End, Runner
+from tumble.trials import Suggestion
 
 ROWS = 15
 LOOK = 0.5  # seconds between two looks at the workers
@@ -129,7 +130,7 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
 class _Silent:
     """No view: for workers."""
 
-    def started(self, asked: Asked) -> None:
+    def started(self, suggestion: Suggestion) -> None:
         """Nothing to show."""
 
     def told(self, entry: Entry) -> None:
@@ -144,14 +145,14 @@ class _Lines(_Silent):
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._seen = {e.trial for e in ledger.entries() if e.reading.phase != "running"}
+        self._seen = {e.trial for e in ledger.entries() if not e.is_running}
 
     def told(self, entry: Entry) -> None:
         self.look()
 
     def look(self) -> None:
         for entry in self._ledger.entries():
-            if entry.trial not in self._seen and entry.reading.phase != "running":
+            if entry.trial not in self._seen and not entry.is_running:
                 self._seen.add(entry.trial)
                 print(show.line(entry, self._ledger.config), flush=True)
 
@@ -162,7 +163,7 @@ class _LiveTable(_Silent):
     def __init__(self, ledger: Ledger, live: Live) -> None:
         self._ledger, self._live = ledger, live
 
-    def started(self, asked: Asked) -> None:
+    def started(self, suggestion: Suggestion) -> None:
         self.look()
 
     def told(self, entry: Entry) -> None:
@@ -176,7 +177,7 @@ def live_table(ledger: Ledger) -> Group:
     """The latest trials, and the bars of trials and failures."""
     config, found = ledger.config, ledger.status()
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    results = [config.objective, *(limit.name for limit in config.limits)]
+    results = config.result_names
     for title in ("trial", "mode", "P(safe)", "outcome", *results):
         table.add_column(title, no_wrap=True)
     table.add_column("setting")  # the one that gives way

@@ -28,7 +28,7 @@ def status(file: Path, json: bool) -> None:
         return
     print(show.status(found, ledger.config))
     for entry in ledger.entries():
-        if entry.reading.phase == "running":
+        if entry.is_running:
             who = "by hand" if entry.owner is None or entry.owner.kind == "hand" else f"by {entry.owner.host}"
             print(f"  in flight trial {entry.trial} ({who}):  {show.pairs(entry.parameters)}")
 
@@ -41,7 +41,7 @@ def best(file: Path, json: bool) -> None:
 
     Example: tumble best drill.toml
     """
-    from tumble.studies.advice import belief
+    from tumble.studies.prediction import predict
 
     ledger = open_ledger(file, reading=True)
     found, choice = ledger.status().best, ledger.recommend()
@@ -51,7 +51,7 @@ def best(file: Path, json: bool) -> None:
     print(f"best         {show.best(found, ledger.config)}")
     print(f"recommended  {show.recommended(choice, ledger.config)}")
     if found and choice and show.is_better(found, choice, ledger.config):
-        print(f"because      {show.because(found, belief(ledger, found), ledger.config)}")
+        print(f"because      {show.because(found, predict(ledger, found), ledger.config)}")
 
 
 @click.command(epilog=EPILOG)
@@ -77,12 +77,12 @@ def export(file: Path, out: Path) -> None:
 
     Example: tumble export drill.toml trials.csv
     """
-    from tumble.studies import csv_io as evidence
+    from tumble.studies.csv_io import export_csv
 
     ledger = open_ledger(file, reading=True)
     try:
         with out.open("w", newline="", encoding="utf-8") as handle:
-            count = evidence.write(ledger, handle)
+            count = export_csv(ledger, handle)
     except OSError as error:
         raise InputError(f"{out}: can't be written ({error.strerror}); choose another path") from None
     print(f"{count} trials written to {out}")

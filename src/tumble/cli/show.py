@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tumble.studies.advice import Belief
     from tumble.studies.config import StudyConfig
-    from tumble.studies.records import Asked, Entry, Found, Status
-    from tumble.trials import Recommended
+    from tumble.studies.prediction import Prediction
+    from tumble.studies.records import Entry, Found, Status
+    from tumble.trials import Recommended, Suggestion
 
 
 def as_json(value: object) -> str:
@@ -41,17 +41,25 @@ def pairs(values: dict[str, Any]) -> str:
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
 
 
-def asked(found: Asked, config: StudyConfig) -> str:
+def suggestion(found: Suggestion, config: StudyConfig) -> str:
     """A trial to run by hand, and how to tell it."""
-    results = " ".join(f"{name}=..." for name in (config.objective, *(limit.name for limit in config.limits)))
-    lines = [
-        f"trial {found.trial}",
-        *(f"  {k} = {number(v)}" for k, v in found.parameters.items()),
-        found.why,
-    ]
-    lines += ["", f"then: tumble tell {config.path} {found.trial} {results}"]
-    lines += [f'  or: tumble tell {config.path} {found.trial} --failed "why"']
+    results = " ".join(f"{name}=..." for name in config.result_names)
+    lines = [f"trial {found.number}", *(f"  {k} = {number(v)}" for k, v in found.x.items()), found.why]
+    lines += ["", f"then: tumble tell {config.path} {found.number} {results}"]
+    lines += [f'  or: tumble tell {config.path} {found.number} --failed "why"']
     return "\n".join(lines)
+
+
+def suggestion_table(found: Suggestion) -> dict[str, Any]:
+    """A trial to run by hand, for JSON."""
+    return {
+        "trial": found.number,
+        "parameters": found.x,
+        "mode": found.mode,
+        "rho": found.rho,
+        "p_safe": found.p_safe,
+        "why": found.why,
+    }
 
 
 def line(entry: Entry, config: StudyConfig) -> str:
@@ -100,16 +108,16 @@ def is_better(found: Found, choice: Recommended, config: StudyConfig) -> bool:
     return gain > choice.std and choice.x != found.parameters
 
 
-def because(found: Found, belief: Belief, config: StudyConfig) -> str:
+def because(found: Found, predicted: Prediction, config: StudyConfig) -> str:
     """Why the best safe trial is not recommended, although it was better."""
-    if belief.p_safe < belief.needed:
+    if predicted.p_safe < predicted.needed:
         return (
             f"trial {found.trial} was safe, but by the model its setting has P(safe) = "
-            f"{percent(belief.p_safe)}, and a recommendation needs {percent(belief.needed)}"
+            f"{percent(predicted.p_safe)}, and a recommendation needs {percent(predicted.needed)}"
         )
     return (
-        f"by the model the setting of trial {found.trial} has {config.objective} = {number(belief.mean)} "
-        f"± {belief.std:.2g}: one measurement is partly noise"
+        f"by the model the setting of trial {found.trial} has {config.objective} = {number(predicted.mean)} "
+        f"± {predicted.std:.2g}: one measurement is partly noise"
     )
 
 

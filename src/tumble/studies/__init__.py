@@ -1,5 +1,7 @@
-"""Studies that last: a TOML file (`config`), a rig (`rig`), and an Optuna storage as their memory (`ledger`).
+"""Studies that last: a TOML file, a rig that runs one trial, and an Optuna storage that keeps the trials.
 
-`config` knows what may stand in the file, `rig` runs one command, `ledger` keeps the trials, `runner` drives
-a rig through a study and survives being killed.  Nothing in here prints: that is the command line's business.
+`study_file` reads the file into a `config`.  `ledger` asks for trials and records what came of them; `store`,
+`records`, `ownership` and `locking` are its parts.  `rig` runs one command, `runner` drives a rig through a
+study and survives being killed.  `report` and `dashboard` draw pages.  Nothing in here prints, and no message
+names a command of the terminal: both are the business of `tumble.cli`.
 """

@@ -1,4 +1,4 @@
-"""Trials as CSV: out of a study, and into another as evidence that is not billed."""
+"""Trials as CSV: out of a study, and into another one as old data, which are not billed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from tumble.core.history import violated
 from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import to_distributions
-from tumble.integrations.optuna.notes import BILLED, OUTCOME
+from tumble.integrations.optuna.notes import BILLED, OUTCOME, outcome, outcome_of
 from tumble.parameters import Categorical, Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS, Entry
@@ -25,15 +24,14 @@ if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
 
 
-def evidence(
+def old_trial(
     config: StudyConfig, parameters: Mapping[str, Choice], results: Mapping[str, float], failed: str | None
 ) -> FrozenTrial:
     """A finished Optuna trial that is not billed: measured, or failed with a reason."""
     values = config.space.decode(config.space.encode(parameters))
     attributes: dict[str, Any] = {BILLED: False}
-    attributes |= {f"constraints:{name}": g for name, g in config.excesses(dict(results)).items()}
     if failed is not None:
-        attributes[OUTCOME] = {"kind": "failure", "reason": failed}
+        attributes[OUTCOME] = outcome("failure", failed)
     measured = failed is None and config.objective in results
     unmeasured = TrialState.FAIL if failed is not None else TrialState.PRUNED
     return optuna.trial.create_trial(
@@ -43,14 +41,14 @@ def evidence(
         distributions=to_distributions(config.space),
         user_attrs={RESULTS: dict(results)},
         system_attrs=attributes,
+        constraints=config.excesses(results),
     )
 
 
 def columns(config: StudyConfig) -> list[str]:
     """The columns of the file: the setting, what was measured, and what became of it."""
-    measured = [config.objective, *(limit.name for limit in config.limits)]
     rest = ["failed", "reason", "outcome", "billed", "mode", "rho", "p_safe", "why", "started", "ended"]
-    return ["trial", *config.space.names, *measured, *rest]
+    return ["trial", *config.space.names, *config.result_names, *rest]
 
 
 def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
@@ -61,7 +59,7 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
         **entry.parameters,
         **{name: entry.results.get(name) for name in columns(config) if name in entry.results},
         "failed": int(entry.reading.crashed),
-        "reason": entry.reading.reason or (stored.system_attrs.get(OUTCOME) or {}).get("reason", ""),
+        "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
         "outcome": entry.outcome,
         "billed": int(entry.reading.billed and entry.reading.phase != "void"),
         **{key: note.get(key) for key in ("mode", "rho", "p_safe", "why")},
@@ -70,8 +68,14 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
     }
 
 
-def write(ledger: Ledger, file: TextIO) -> int:
-    """Write every trial; how many there were."""
+def export_csv(ledger: Ledger, file: TextIO) -> int:
+    """Write every trial of a study as CSV.
+
+    Returns
+    -------
+    int
+        How many trials there were.
+    """
     writer = csv.DictWriter(file, columns(ledger.config), extrasaction="ignore")
     writer.writeheader()
     entries = ledger.entries()
@@ -80,23 +84,39 @@ def write(ledger: Ledger, file: TextIO) -> int:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Imported:
     """How many trials were read, and how many were passed over because the study had them already."""
 
     read: int
     known: int
 
 
-def load(ledger: Ledger, path: Path) -> Loaded:
-    """Read a file of old trials as evidence: all of it or, where a row is wrong, nothing.
+def import_csv(ledger: Ledger, path: Path) -> Imported:
+    """Read old trials from a CSV file into a study; they teach, and are not billed.
 
-    It needs a column for each parameter and each result; `failed` (1 for a crash, which needs no result) and
-    `reason` are used where they are there.  Rows that were void in an exported study are passed over, and so
-    is a trial that the study has: reading a file twice is no more evidence.  A trial that stands twice in the
-    file was measured twice.
+    Rows that were void in an exported study are passed over, and so is a trial that the study has: reading a
+    file twice teaches no more than once.  A trial that stands twice in the file was measured twice.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    path
+        The file.  It needs a column for each parameter and each result.  `failed` (1 for a crash, which needs
+        no result) and `reason` are used where they are there.
+
+    Returns
+    -------
+    Imported
+        How many trials were read, and how many were passed over.
+
+    Raises
+    ------
+    InputError
+        If the file or a row of it can't be used.  Nothing is imported then.
     """
     config = ledger.config
-    found = [evidence(config, *parsed) for parsed in _parse(config, path) if parsed is not None]
+    found = [old_trial(config, *parsed) for parsed in _parse(config, path) if parsed is not None]
     had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
     new = []
     for trial in found:
@@ -107,14 +127,14 @@ def load(ledger: Ledger, path: Path) -> Loaded:
             new.append(trial)
     for trial in new:
         ledger.study.add_trial(trial)
-    return Loaded(len(new), len(found) - len(new))
+    return Imported(len(new), len(found) - len(new))
 
 
 def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
     """What makes two trials one: the setting, what was measured, and how it ended."""
     results = trial.user_attrs.get(RESULTS, {})
     values = [trial.params[name] for name in config.space.names]
-    values += [results.get(name) for name in (config.objective, *(limit.name for limit in config.limits))]
+    values += [results.get(name) for name in config.result_names]
     return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 
 
@@ -145,12 +165,12 @@ def _parse_row(
         return None  # running or void when it was exported
     parameters = {name: _value(config, name, cells[name]) for name in config.space.names}
     config.space.encode(parameters)
-    names = [config.objective, *(limit.name for limit in config.limits)]
+    names = config.result_names
     results = {name: _number(name, cells[name]) for name in names if (cells.get(name) or "").strip()}
     if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
         results.pop(config.objective, None)
         return parameters, results, (cells.get("reason") or "").strip() or "failed"
-    broken = violated(config.excesses(results).values())
+    broken = config.is_violated(results)
     if config.objective not in results and not broken:
         raise ValueError(f"{config.objective} is empty; give a number, or 1 under failed")
     unknown = [name for name in names if name not in results]

@@ -1,8 +1,8 @@
-"""`tumble dashboard`: optuna-dashboard on this machine only, with our figures beside its own.
+"""optuna-dashboard for a study, on this machine only, with our figures beside its own.
 
-The pages are served through a view of the storage that can only be read.  It adds what the dashboard looks
-for and what we don't store: the constraints as a list, held against today's limits, and the figures of
-`tumble.studies.report`, drawn when they are looked at.
+The pages are served through a view of the storage that can only be read.  The view adds two things that the
+dashboard shows and that are not stored: the constraints as a list, by the limits of the file as they are now,
+and the figures of `tumble.studies.report`, drawn when they are looked at.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import optuna_dashboard
 from optuna.storages import BaseStorage
-from optuna.study._frozen import FrozenStudy
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
+from tumble.integrations.optuna.private import FrozenStudy
 from tumble.studies import report
+from tumble.studies.errors import PortTaken
 from tumble.studies.ledger import Ledger
 
 LOOPBACK = "127.0.0.1"
@@ -50,12 +51,12 @@ class ReadOnly(InputError):
 
 
 def _delegated(name: str) -> Callable[..., Any]:
-    return lambda self, *args, **kwargs: getattr(self.ledger.study._storage, name)(*args, **kwargs)
+    return lambda self, *args, **kwargs: getattr(self.ledger.storage, name)(*args, **kwargs)
 
 
 def _refused(name: str) -> Callable[..., Any]:
     def refuse(self: object, *args: object, **kwargs: object) -> Any:
-        raise ReadOnly(f"the dashboard only shows the study ({name}); change it with the tumble command")
+        raise ReadOnly(f"the dashboard only shows the study, so it can't carry out {name}")
 
     return refuse
 
@@ -76,26 +77,26 @@ class StudyView(_Delegating):  # type: ignore[misc]
 
     def get_all_studies(self) -> list[FrozenStudy]:
         """The study of this file, and no other of the same storage."""
-        studies = self.ledger.study._storage.get_all_studies()
-        shown = [copy.deepcopy(s) for s in studies if s._study_id == self.ledger.study._study_id]
+        studies = self.ledger.storage.get_all_studies()
+        shown = [copy.deepcopy(s) for s in studies if s.study_name == self.ledger.config.name]
         for study in shown:
             study.system_attrs = {**study.system_attrs, **self._figures()}
         return shown
 
     def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
         """With the figures."""
-        return {**self.ledger.study._storage.get_study_system_attrs(study_id), **self._figures()}
+        return {**self.ledger.storage.get_study_system_attrs(study_id), **self._figures()}
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
         """With the list of constraints."""
-        return self._with_list(self.ledger.study._storage.get_trial(trial_id))
+        return self._with_list(self.ledger.store.get(trial_id))
 
     def get_all_trials(
         self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
     ) -> list[FrozenTrial]:
         """With the list of constraints."""
-        trials = self.ledger.study._storage.get_all_trials(study_id, deepcopy=False, states=states)
-        return [self._with_list(trial) for trial in trials]
+        chosen = [t for t in self.ledger.store.trials() if states is None or t.state in states]
+        return [self._with_list(trial) for trial in chosen]
 
     def get_best_trial(self, study_id: int) -> FrozenTrial:
         """The best safe one, as soon as there is one: a better value that failed is none."""
@@ -144,15 +145,13 @@ def make(ledger: Ledger, port: int = 0) -> WSGIServer:
             handler_class=_Quiet,
         )
     except OSError as error:
-        raise InputError(
-            f"port {port} can't be used ({error.strerror}); choose another with --port"
-        ) from None
+        raise PortTaken(port, str(error.strerror)) from None
 
 
 def serve(ledger: Ledger, port: int, ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C; `ready` gets the address."""
     with make(ledger, port) as server:
-        ready(f"http://{LOOPBACK}:{server.server_port}/dashboard/studies/{ledger.study._study_id}")
+        ready(f"http://{LOOPBACK}:{server.server_port}/dashboard/studies/{ledger.store.study_id}")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -1,51 +1,63 @@
-"""An Optuna storage as the memory of a study: ask, tell, skip, count, and go on after a crash.
+"""The ledger of a study: ask, tell, skip, count, and go on after a crash.  An Optuna storage is its memory.
 
-What was measured is stored raw (`RESULTS`); limits are applied when it is read, so that limits, trials and
-failures may be edited in the study file between two trials.  A trial is told when its state is stored, which
-is one transaction; everything before that may be repeated.
+What was measured is stored as it was measured.  Limits are applied when it is read, so that limits, trials
+and failures may be edited in the study file.  A trial is told when its state is stored, which is one
+transaction; everything before that may be repeated.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from typing import Any, Self
 
-import optuna
-from optuna.storages import RDBStorage
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import TrialState
 
-from tumble.core.history import violated
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, decision
+from tumble.integrations.optuna.notes import DECISION, decision
 from tumble.optimizer import Optimizer
-from tumble.parameters import Categorical, Float
-from tumble.studies.config import StudyConfig, StudyFileError
-from tumble.studies.ownership import HAND, OWNER, Owner, exclusive, me
-from tumble.studies.records import RESULTS, Asked, Entry, Found, Status, entry_of
+from tumble.parameters import Choice
+from tumble.studies.config import StudyConfig
+from tumble.studies.locking import lock_study
+from tumble.studies.opening import open_study
+from tumble.studies.ownership import BY_HAND, Owner, this_process
+from tumble.studies.records import Entry, Status, to_entry, to_status
+from tumble.studies.results import check_results
 from tumble.studies.sampler import StudySampler
-from tumble.studies.storage import NoStudy, no_study, open_storage
-from tumble.trials import Recommended
-
-PARAMETERS = "tumble:parameters"
-OBJECTIVE = "tumble:objective"
-REASON_LIMIT = 500  # characters
+from tumble.studies.storage import open_storage
+from tumble.studies.store import TrialStore
+from tumble.trials import Recommended, Suggestion
 
 
 class Ledger:
     """The trials of the study that a file describes.
 
-    reading: only to look at a study that is there; nothing is created and nothing is written.
+    Parameters
+    ----------
+    config
+        What the study file says; `tumble.studies.study_file.read_study_file` reads it.
+    reading
+        Whether the study is only looked at.  It must exist then; nothing is created and nothing is written.
+
+    Raises
+    ------
+    StudyFileError
+        If the storage can't be opened, or the file does not fit the study in it.
+
+    Examples
+    --------
+    >>> from tumble.studies.study_file import read_study_file
+    >>> with Ledger(read_study_file("drill.toml")) as ledger:  # doctest: +SKIP
+    ...     suggestion = ledger.ask()
+    ...     ledger.tell(suggestion.number, {"cost": 3.2, "torque": 11.4})
     """
 
     def __init__(self, config: StudyConfig, *, reading: bool = False) -> None:
         self.config = config
         self.storage = open_storage(config, reading=reading)
         self.sampler = StudySampler(config)
-        self._mine: set[int] = set()
-        self.study = self._load() if reading else self._load_or_create()
-        self._check_unchanged(reading)
+        self.study = open_study(config, self.storage, self.sampler, reading=reading)
+        self.store = TrialStore(self.study, self.storage)
 
     def __enter__(self) -> Self:
         """Itself; it is closed at the end."""
@@ -57,74 +69,109 @@ class Ledger:
 
     def close(self) -> None:
         """Give back every connection to the storage."""
-        self._backend.remove_session()
-        self._backend.engine.dispose()
+        self.store.close()
 
     # -- asking ------------------------------------------------------------------------------------------
 
-    def ask(self, owner: Owner = HAND) -> Asked:
-        """A new trial; waits where a hard budget makes it wait, and raises where nothing is left.
+    def ask(self, owner: Owner = BY_HAND) -> Suggestion:
+        """The next trial to run.
 
-        By hand it may be one that was interrupted: such a trial goes on under its number.
+        Parameters
+        ----------
+        owner
+            Who will run it: a person, or a process that then waits where a hard budget makes it wait.  A
+            person may get a trial whose asking was interrupted, under its old number.
+
+        Returns
+        -------
+        Suggestion
+            Its `x` is the setting by name.
+
+        Raises
+        ------
+        TrialsExhausted
+            If every trial is told or in flight.
+        BudgetExhausted
+            If no failure is left and the budget is a hard cap.
+        BudgetReserved
+            If trials in flight may use every failure that is left, and a person asks.
         """
-        if owner == HAND:
-            return self._hand_over(self.adopt(me()) or self._ask(owner))
-        return self._ask(owner)
+        if owner != BY_HAND:
+            return self._ask(owner)
+        return self._hand_over(self.adopt(this_process()) or self._ask(owner))
 
-    def confirm(self, owner: Owner = HAND) -> Asked:
+    def confirm(self, owner: Owner = BY_HAND) -> Suggestion:
         """A new trial at the recommendation; billed like any other."""
         found = self.recommend()
         if found is None:
             raise InputError("there is nothing to confirm yet: tell a trial first")
         why = f"confirms the recommendation: P(safe) = {found.p_safe:.3g}, predicted {found.mean:.4g}"
-        self._check_may_start(owner)
         note = {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
-        asked = self._start(self._create(owner if owner.kind == "run" else me(), {DECISION: note}))
-        return self._hand_over(asked) if owner == HAND else asked
+        suggestion = self._ask(owner, note)
+        return self._hand_over(suggestion) if owner == BY_HAND else suggestion
 
-    def adopt(self, owner: Owner, before: float = math.inf) -> Asked | None:
-        """Take over the earliest trial whose runner died; None where all live.
+    def adopt(self, owner: Owner, before: float = math.inf) -> Suggestion | None:
+        """Take over the earliest trial whose process died.
 
-        before: only trials with a lower number; whoever waits with a trial of its own must not take one that
-        would have to wait for that.
+        Parameters
+        ----------
+        owner
+            The process that takes it over.
+        before
+            Only trials with a lower number.  A process that waits with a trial of its own must not take one
+            that would have to wait for that.
+
+        Returns
+        -------
+        Suggestion or None
+            None where every process lives.
         """
-        if not self._orphans(before):
+        if not self._abandoned(before):
             return None
-        with exclusive(self._backend, self.config.name):
-            orphans = self._orphans(before)
-            if not orphans:
+        with lock_study(self.storage, self.config.name):
+            abandoned = self._abandoned(before)
+            if not abandoned:
                 return None
-            trial_id = orphans[0].stored._trial_id
-            self._take(trial_id)
-            self.study._storage.set_trial_system_attr(trial_id, OWNER, owner.to_dict())
+            trial_id = abandoned[0].trial_id
+            self.store.take_over(trial_id, owner)
         return self._start(trial_id)
 
     def beat(self) -> None:
-        """A sign of life for every trial that this process has in hand."""
-        for trial_id in self._mine:
-            self._backend.record_heartbeat(trial_id)
+        """Send a heartbeat for every trial that this process runs."""
+        self.store.beat()
 
     # -- telling -----------------------------------------------------------------------------------------
 
-    def tell(self, number: int, results: Mapping[str, float], owner: Owner = HAND) -> Entry:
-        """What was measured. Without the objective only where a limit was broken (an emergency stop)."""
+    def tell(self, number: int, results: Mapping[str, float], owner: Owner = BY_HAND) -> Entry:
+        """Record what was measured.
+
+        Parameters
+        ----------
+        number
+            The trial.
+        results
+            By name: the objective and every limited result.  A trial that broke a limit may lack others.
+        owner
+            Who tells.
+
+        Returns
+        -------
+        Entry
+            The trial as it stands in the ledger now.
+
+        Raises
+        ------
+        InputError
+            If the trial is over, or does not exist, or the results can't be used.  Nothing is stored then.
+        """
         self._check_open(number, owner)
-        measured = self._check_results(results)
-        self._store_results(number, measured)
-        if self.config.objective in measured:
-            self._finish(number, TrialState.COMPLETE, measured[self.config.objective])
+        check_results(self.config, results)
+        self._store_results(number, results)
+        if self.config.objective in results:
+            self._finish(number, TrialState.COMPLETE, results[self.config.objective])
         else:
             self._finish(number, TrialState.PRUNED)
         return self.entry(number)
-
-    def check_names(self, results: Mapping[str, float]) -> None:
-        """Refuse a result that the file does not know: by hand a slip; a rig may print what it likes."""
-        known = [self.config.objective, *(limit.name for limit in self.config.limits)]
-        for name in results:
-            if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {close[0]}? " if close else ""
-                raise InputError(f"unknown result {name!r}; {hint}known are {', '.join(known)}")
 
     def fail(
         self,
@@ -132,30 +179,29 @@ class Ledger:
         reason: str,
         results: Mapping[str, float] | None = None,
         transient: bool = False,
-        owner: Owner = HAND,
+        owner: Owner = BY_HAND,
     ) -> Entry:
-        """A crash: billed, and it teaches; or, where transient, a fault of the infrastructure: neither."""
+        """Record a crash.  It is billed and teaches, unless it was only the infrastructure (`transient`)."""
         self._check_open(number, owner)
         if transient:
             return self.skip(number, reason, owner=owner, kind="transient")
         self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
-        self.study._storage.set_trial_user_attr(self._id(number), REASON, reason[:REASON_LIMIT])
+        self.store.store_reason(self.store.id_of(number), reason)
         self._finish(number, TrialState.FAIL)
         return self.entry(number)
 
-    def skip(self, number: int, reason: str = "", owner: Owner = HAND, kind: str = "skipped") -> Entry:
-        """Withdrawn: nothing learned, nothing charged."""
+    def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: str = "skipped") -> Entry:
+        """Withdraw a trial: nothing is learned, nothing is charged."""
         self._check_open(number, owner)
-        self._void(self._id(number), kind, reason)
+        self.store.make_void(self.store.id_of(number), kind, reason)
         return self.entry(number)
 
     # -- reading -----------------------------------------------------------------------------------------
 
     def entries(self) -> list[Entry]:
         """Every trial, in the order of the numbers."""
-        reader = self.sampler.reader(self.study)
-        trials = self.study._storage.get_all_trials(self.study._study_id, deepcopy=False)
-        return [entry_of(trial, reader(trial), self.sampler.constraint_names()) for trial in trials]
+        reading_of = self.sampler.reader(self.study)
+        return [to_entry(trial, reading_of(trial), self.config) for trial in self.store.trials()]
 
     def entry(self, number: int) -> Entry:
         """One trial."""
@@ -167,52 +213,32 @@ class Ledger:
 
     def status(self) -> Status:
         """The counts, and the best safe trial."""
-        entries = self.entries()
-        billed = [e for e in entries if e.reading.billed]
-        told = [e for e in billed if e.reading.phase == "told"]
-        pending = sum(e.reading.phase == "running" for e in billed)
-        failures = sum(e.reading.failed for e in told)
-        budget = self.config.trials if self.config.failures is None else self.config.failures
-        return Status(
-            trials=len(told),
-            trials_left=max(self.config.trials - len(told) - pending, 0),
-            failures=failures,
-            failures_left=max(budget - failures, 0),
-            pending=pending,
-            best=self._best(entries),
-        )
+        return to_status(self.entries(), self.config)
 
     def recommend(self) -> Recommended | None:
         """The setting to use, with its P(safe); x is by name, mean in the user's units."""
         return self.sampler.recommend(self.study)
 
     def optimizer(self) -> Optimizer:
-        """The study as an `Optimizer`: for figures, and for whoever wants the models."""
+        """The study as an `Optimizer`: for figures, and for the models behind them."""
         found = self.sampler.optimizer(self.study)
         assert found is not None  # a study file has parameters
         return found
 
     # -- inside ------------------------------------------------------------------------------------------
 
-    @property
-    def _backend(self) -> RDBStorage:
-        backend = self.study._storage._backend  # type: ignore[attr-defined]
-        assert isinstance(backend, RDBStorage)
-        return backend
-
-    def _ask(self, owner: Owner) -> Asked:
+    def _ask(self, owner: Owner, note: Mapping[str, Any] | None = None) -> Suggestion:
+        """A new trial.  This process owns it at first, so that its death is noticed."""
         self._check_may_start(owner)
-        return self._start(self._create(owner if owner.kind == "run" else me(), {}))
+        return self._start(self.store.create(this_process() if owner == BY_HAND else owner, note))
 
-    def _hand_over(self, asked: Asked) -> Asked:
-        """From the process that asked to the person it asked for: until then, its death is noticed."""
-        trial_id = self._id(asked.trial)
-        self.study._storage.set_trial_system_attr(trial_id, OWNER, HAND.to_dict())
-        self._mine.discard(trial_id)
-        return asked
+    def _hand_over(self, suggestion: Suggestion) -> Suggestion:
+        """From the process that asked to the person that it asked for."""
+        self.store.hand_over(self.store.id_of(suggestion.number), BY_HAND)
+        return suggestion
 
     def _check_may_start(self, owner: Owner) -> None:
-        """Say at once what the gate would say, before there is a trial; a person is never made to wait."""
+        """Say what the gate would say, before there is a trial; a person is never made to wait."""
         status, config = self.status(), self.config
         if status.trials_left <= 0:
             raise TrialsExhausted(
@@ -225,172 +251,83 @@ class Ledger:
             raise BudgetExhausted(
                 f"all {config.failures} failures are spent; raise failures in {config.path} to go on"
             )
-        if owner == HAND and status.pending >= status.failures_left:
+        if owner == BY_HAND and status.pending >= status.failures_left:
             raise BudgetReserved(
                 f"{status.failures_left} failures are left and {status.pending} trials in flight may use "
                 "them; tell or skip one of those first"
             )
 
-    def _create(self, owner: Owner, attributes: dict[str, Any]) -> int:
-        """A trial in flight that has its owner from the first moment: one transaction."""
-        template = optuna.trial.create_trial(
-            state=TrialState.RUNNING, system_attrs={OWNER: owner.to_dict(), **attributes}
-        )
-        trial_id = self.study._storage.create_new_trial(self.study._study_id, template)
-        self._take(trial_id)
-        return trial_id
-
-    def _take(self, trial_id: int) -> None:
-        self._mine.add(trial_id)
-        self._backend.record_heartbeat(trial_id)
-
-    def _start(self, trial_id: int) -> Asked:
-        """Through the gate, and give the trial its setting."""
+    def _start(self, trial_id: int) -> Suggestion:
+        """Pass the gate, and give the trial its setting; a trial that can't start is withdrawn."""
         try:
-            stored = self.study._storage.get_trial(trial_id)
-            if self._is_first(stored):
-                why = f"Trial {stored.number}: the setting given under [start]."
-                first = {
-                    "mode": "start",
-                    "rho": None,
-                    "p_safe": None,
-                    "why": why,
-                    "params": self.config.start,
-                }
-                self.study._storage.set_trial_system_attr(trial_id, DECISION, first)
-            trial = optuna.Trial(self.study, trial_id)  # waits at the gate
-            parameters = {name: self._suggest(trial, name) for name in self.config.space.names}
+            if self._is_first(trial_id):
+                self.store.decide(trial_id, self._start_note(trial_id))
+            x = self.store.enter(trial_id, self.config.space.parameters)
         except BaseException:
-            if not self.study._storage.get_trial(trial_id).state.is_finished():
-                self._void(trial_id, "unstarted", "withdrawn before it started")
+            if not self.store.get(trial_id).state.is_finished():
+                self.store.make_void(trial_id, "unstarted", "withdrawn before it started")
             raise
-        note = decision(self.study._storage.get_trial(trial_id))
-        return Asked(
-            trial=trial.number,
-            parameters=parameters,
-            mode=note.get("mode", ""),
-            rho=note.get("rho"),
-            p_safe=note.get("p_safe"),
-            why=note.get("why", ""),
-        )
+        return self._suggestion(trial_id, x)
 
-    def _suggest(self, trial: optuna.Trial, name: str) -> Any:
-        parameter = self.config.space.parameters[name]
-        if isinstance(parameter, Categorical):
-            return trial.suggest_categorical(name, parameter.choices)
-        if isinstance(parameter, Float):
-            return trial.suggest_float(
-                name, parameter.low, parameter.high, log=parameter.log, step=parameter.step
-            )
-        return trial.suggest_int(name, parameter.low, parameter.high, log=parameter.log, step=parameter.step)
-
-    def _is_first(self, trial: FrozenTrial) -> bool:
+    def _is_first(self, trial_id: int) -> bool:
         """Whether this trial runs the setting under [start]: no earlier one was billed or is in flight."""
+        trial = self.store.get(trial_id)
         if self.config.start is None or DECISION in trial.system_attrs:
             return False
         earlier = [e for e in self.entries() if e.trial < trial.number and e.reading.billed]
         return all(e.reading.phase == "void" for e in earlier)
 
-    def _orphans(self, before: float) -> list[Entry]:
-        running = [e for e in self.entries() if e.reading.phase == "running" and e.owner is not None]
-        owned = [e for e in running if e.owner is not None and e.owner.kind == "run"]
-        dead = [e for e in owned if e.owner is not None and e.owner.is_here() and not e.owner.lives_here()]
-        if any(e.owner is not None and not e.owner.is_here() for e in owned):
-            silent = set(self._backend._get_stale_trial_ids(self.study._study_id))
-            dead += [e for e in owned if e.owner and not e.owner.is_here() and e.stored._trial_id in silent]
-        return sorted((e for e in dead if e.trial < before), key=lambda entry: entry.trial)
+    def _start_note(self, trial_id: int) -> dict[str, Any]:
+        why = f"Trial {self.store.get(trial_id).number}: the setting given under [start]."
+        return {"mode": "start", "rho": None, "p_safe": None, "why": why, "params": self.config.start}
 
-    def _id(self, number: int) -> int:
-        return self.study._storage.get_trial_id_from_study_id_trial_number(self.study._study_id, number)
+    def _suggestion(self, trial_id: int, x: dict[str, Choice]) -> Suggestion:
+        """A trial that has started, as a suggestion; NaN where nothing was decided."""
+        trial = self.store.get(trial_id)
+        note, status = decision(trial), self.status()
+        return Suggestion(
+            number=trial.number,
+            x=x,
+            mode=note.get("mode", ""),
+            rho=_number(note.get("rho")),
+            p_safe=_number(note.get("p_safe")),
+            mean=_number(note.get("mean")),
+            std=_number(note.get("std")),
+            failures_left=status.failures_left,
+            trials_left=status.trials_left,
+            why=note.get("why", ""),
+        )
+
+    def _abandoned(self, before: float) -> list[Entry]:
+        """The trials in flight whose process is dead, the earliest first."""
+        owned = [e for e in self.entries() if e.is_running and e.owner is not None and e.owner.kind == "run"]
+        here = [e for e in owned if e.owner is not None and e.owner.is_here()]
+        elsewhere = [e for e in owned if e.owner is not None and not e.owner.is_here()]
+        silent = self.store.silent_ids() if elsewhere else set()
+        dead = [e for e in here if e.owner is not None and not e.owner.is_alive_here()]
+        dead += [e for e in elsewhere if e.trial_id in silent]
+        return sorted((e for e in dead if e.trial < before), key=lambda entry: entry.trial)
 
     def _check_open(self, number: int, owner: Owner) -> None:
         entry = self.entry(number)
-        if entry.reading.phase != "running":
+        if not entry.is_running:
             raise InputError(
                 f"trial {number} is over already ({entry.outcome}); each trial is told or skipped once"
             )
-        if entry.owner and entry.owner.kind == "run" and entry.owner != owner and entry.owner.lives_here():
-            raise InputError(
-                f"trial {number} is being run by process {entry.owner.pid}; wait for it or stop it"
-            )
-
-    def _check_results(self, results: Mapping[str, float]) -> dict[str, float]:
-        for name, value in results.items():
-            if not math.isfinite(value):
-                raise InputError(
-                    f"{name} must be a finite number, but {value} came; tell a crash with --failed"
-                )
-        broken = violated(self.config.excesses(dict(results)).values())
-        wanted = [limit.name for limit in self.config.limits] + [self.config.objective]
-        missing = [name for name in wanted if name not in results]
-        if missing and not broken:
-            hint = "tell a trial that failed with --failed"
-            raise InputError(f"{missing[0]} is missing: give {' '.join(f'{n}=...' for n in wanted)}; {hint}")
-        return dict(results)
+        other = entry.owner if entry.owner != owner else None
+        if other is not None and other.kind == "run" and other.is_alive_here():
+            raise InputError(f"trial {number} is being run by process {other.pid}; wait for it or stop it")
 
     def _store_results(self, number: int, results: Mapping[str, float]) -> None:
-        storage, trial_id = self.study._storage, self._id(number)
-        if results:
-            storage.set_trial_user_attr(trial_id, RESULTS, dict(results))
-        for name, g in self.config.excesses(dict(results)).items():
-            storage.set_trial_system_attr(trial_id, f"constraints:{name}", g)
+        self.store.store_results(self.store.id_of(number), results, self.config.excesses(results))
 
     def _finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         try:
-            self.study.tell(number, value, state=state)
+            self.store.finish(number, state, value)
         except ValueError as error:  # told by someone else in the meantime
             raise InputError(f"trial {number} can't be told: {error}") from None
-        finally:
-            self._mine.discard(self._id(number))
 
-    def _void(self, trial_id: int, kind: str, reason: str) -> None:
-        note = {"kind": kind, "reason": reason[:REASON_LIMIT]}
-        self.study._storage.set_trial_system_attr(trial_id, OUTCOME, note)
-        self.study._storage.set_trial_state_values(trial_id, TrialState.FAIL)
-        self._mine.discard(trial_id)
 
-    def _best(self, entries: list[Entry]) -> Found | None:
-        safe = [e for e in entries if e.outcome == "safe"]
-        if not safe:
-            return None
-        best = min(safe, key=lambda e: (e.reading.value, e.trial))
-        return Found(best.trial, best.parameters, best.results[self.config.objective], best.results)
-
-    def _load(self) -> optuna.Study:
-        name, storage = self.config.name, self.storage
-        try:
-            return optuna.load_study(study_name=name, storage=storage, sampler=self.sampler)
-        except KeyError:
-            raise no_study(self.config, f"there is no study {name!r} in it") from None
-
-    def _load_or_create(self) -> optuna.Study:
-        """The study; most of the time it is there already, and then nothing is written."""
-        try:
-            return self._load()
-        except NoStudy:
-            return optuna.create_study(
-                study_name=self.config.name,
-                storage=self.storage,
-                sampler=self.sampler,
-                direction="maximize" if self.config.maximize else "minimize",
-                load_if_exists=True,
-            )
-
-    def _check_unchanged(self, reading: bool) -> None:
-        """Parameters and objective are fixed by the first opening of the study."""
-        now: dict[str, Any] = {
-            PARAMETERS: self.config.space.to_dict(),
-            OBJECTIVE: [self.config.objective, self.config.maximize],
-        }
-        storage, study_id = self.study._storage, self.study._study_id
-        then = storage.get_study_system_attrs(study_id)
-        for key, value in now.items():
-            if key not in then:
-                if not reading:
-                    storage.set_study_system_attr(study_id, key, value)
-            elif then[key] != value:
-                what = "parameters" if key == PARAMETERS else "objective"
-                raise StudyFileError(
-                    f"{self.config.path}: {what}: differ from those that study {self.config.name!r} was "
-                    "started with; change them back, or give the study another name and import the old trials"
-                )
+def _number(value: float | None) -> float:
+    """NaN for what is not known."""
+    return math.nan if value is None else value

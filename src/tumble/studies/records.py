@@ -1,4 +1,4 @@
-"""What a ledger hands out: a trial to run, a line of the ledger, where the study stands."""
+"""What a ledger hands out: one trial, the best of them, and where the study stands."""
 
 from __future__ import annotations
 
@@ -8,30 +8,39 @@ from typing import Any
 
 from optuna.trial import FrozenTrial
 
-from tumble.integrations.optuna.notes import OUTCOME, decision, setting
+from tumble.integrations.optuna import private
+from tumble.integrations.optuna.notes import decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import OWNER, Owner
 
-RESULTS = "results"  # user attribute: what was measured, raw
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A trial to run, and why."""
-
-    trial: int
-    parameters: dict[str, Choice]
-    mode: str
-    rho: float | None
-    p_safe: float | None
-    why: str
+RESULTS = "results"  # user attribute: what was measured, as it was measured
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger."""
+    """One trial of a ledger.
+
+    Parameters
+    ----------
+    trial
+        Its number.
+    parameters
+        Its setting; empty while it has none.
+    results
+        What was measured, in the user's units.
+    reading
+        What it means to the budget.
+    decision
+        What the search decided for it: mode, rho, p_safe, why; empty where it decided nothing.
+    owner
+        Who runs it; None for old data.
+    stored
+        As Optuna stores it.
+    unmeasured
+        The limited results that were not measured.
+    """
 
     trial: int
     parameters: dict[str, Choice]
@@ -40,15 +49,25 @@ class Entry:
     decision: dict[str, Any]
     owner: Owner | None
     stored: FrozenTrial
-    unmeasured: tuple[str, ...] = ()  # limited results that are not among the results
+    unmeasured: tuple[str, ...] = ()
+
+    @property
+    def trial_id(self) -> int:
+        """The number under which the storage knows it."""
+        return private.trial_id_of(self.stored)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is in flight."""
+        return self.reading.phase == "running"
 
     @property
     def outcome(self) -> str:
         """In a word or two: safe, failed, unmeasured, no value, running, or why it is void."""
-        if self.reading.phase == "running":
+        if self.is_running:
             return "running"
         if self.reading.phase == "void":
-            return str((self.stored.system_attrs.get(OUTCOME) or {}).get("kind", "lost"))
+            return outcome_of(self.stored).get("kind", "lost")
         if self.reading.failed:
             return "failed"
         if self.reading.value is None:
@@ -60,7 +79,7 @@ class Entry:
         if not self.reading.failed:
             return self.reading.reason
         crash = [": ".join(filter(None, ("crash", self.reading.reason)))] if self.reading.crashed else []
-        return "; ".join([*crash, *config.breaches(self.results)]) or self.reading.reason
+        return "; ".join([*crash, *config.violations(self.results)]) or self.reading.reason
 
 
 @dataclass(frozen=True)
@@ -75,7 +94,19 @@ class Found:
 
 @dataclass(frozen=True)
 class Status:
-    """Where a study stands."""
+    """Where a study stands.
+
+    Parameters
+    ----------
+    trials, failures
+        How many billed trials were told, and how many of them failed.
+    trials_left, failures_left
+        How many trials may still be asked for, and how many of those may fail.
+    pending
+        How many trials are in flight.
+    best
+        The best safe trial; None where nothing safe was seen.
+    """
 
     trials: int
     trials_left: int
@@ -85,8 +116,8 @@ class Status:
     best: Found | None
 
 
-def entry_of(trial: FrozenTrial, reading: Reading, limited: Sequence[str] = ()) -> Entry:
-    """The line of the ledger for a stored trial; `limited` are the results that have a limit."""
+def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry:
+    """The entry of a stored trial."""
     owner = trial.system_attrs.get(OWNER)
     return Entry(
         trial=trial.number,
@@ -96,5 +127,30 @@ def entry_of(trial: FrozenTrial, reading: Reading, limited: Sequence[str] = ()) 
         decision=decision(trial),
         owner=None if owner is None else Owner(**owner),
         stored=trial,
-        unmeasured=tuple(name for name in limited if name not in reading.constraints),
+        unmeasured=tuple(name for name in config.limited_names if name not in reading.constraints),
     )
+
+
+def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
+    """Where a study with these trials stands."""
+    billed = [entry for entry in entries if entry.reading.billed]
+    told = [entry for entry in billed if entry.reading.phase == "told"]
+    pending = sum(entry.is_running for entry in billed)
+    failures = sum(entry.reading.failed for entry in told)
+    budget = config.trials if config.failures is None else config.failures
+    return Status(
+        trials=len(told),
+        trials_left=max(config.trials - len(told) - pending, 0),
+        failures=failures,
+        failures_left=max(budget - failures, 0),
+        pending=pending,
+        best=_best(entries, config),
+    )
+
+
+def _best(entries: Sequence[Entry], config: StudyConfig) -> Found | None:
+    safe = [entry for entry in entries if entry.outcome == "safe"]
+    if not safe:
+        return None
+    best = min(safe, key=lambda entry: (entry.reading.value, entry.trial))
+    return Found(best.trial, best.parameters, best.results[config.objective], best.results)

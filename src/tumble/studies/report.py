@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ def figures(ledger: Ledger) -> dict[str, go.Figure]:
     opt = ledger.optimizer()
     if not any(t.status == "told" for t in opt.trials):
         return {}
-    label, sign = ledger.config.objective, -1.0 if ledger.config.maximize else 1.0
+    label, sign = ledger.config.objective, ledger.config.sign
     return {
         "best-safe-value": progress_figure(plots.progress_data(opt, sign), label),
         "budget": budget_figure(plots.budget_data(opt)),
@@ -265,14 +266,14 @@ def _recommended(found: Recommended | None, config: StudyConfig) -> str:
 
 def _table(ledger: Ledger) -> str:
     config = ledger.config
-    results = [config.objective, *(limit.name for limit in config.limits)]
+    results = config.result_names
     head = ["trial", "outcome", *config.space.names, *results, "mode", "ρ", "P(safe)", "why"]
     cells = "".join(f"<th>{escape(title)}</th>" for title in head)
     rows = "".join(_row(entry, config, results) for entry in ledger.entries())
     return f'<table class="trials"><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _row(entry: Entry, config: StudyConfig, results: list[str]) -> str:
+def _row(entry: Entry, config: StudyConfig, results: Sequence[str]) -> str:
     note = entry.decision
     values = [
         str(entry.trial),

@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from tumble.parameters import Choice
-from tumble.studies.config import PLACEHOLDER, StudyConfig, StudyFileError
+from tumble.studies.config import PLACEHOLDER, StudyConfig
+from tumble.studies.errors import StudyFileError
 
 TAIL = 4000  # characters of output that are kept for a message
 LAST = 300  # characters of the last line of the error stream that are part of a reason
@@ -178,7 +179,7 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
 
 def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     """The numbers in the last line; `ValueError` says what is wrong with it."""
-    wanted = [config.objective, *(limit.name for limit in config.limits)]
+    wanted = config.result_names
     example = json.dumps(dict.fromkeys(wanted, 1.5))
     table = _last_line(text)
     if table is None:
@@ -197,9 +198,8 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
 
 def _partial(text: str, config: StudyConfig) -> dict[str, float]:
     """What a failed trial still measured: the finite, limited results of its last line."""
-    limited = {limit.name for limit in config.limits}
     numbers = _numbers(_last_line(text) or {})
-    return {name: x for name, x in numbers.items() if name in limited and math.isfinite(x)}
+    return {name: x for name, x in numbers.items() if name in config.limited_names and math.isfinite(x)}
 
 
 def _content(file: IO[bytes]) -> str:

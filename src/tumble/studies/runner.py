@@ -1,7 +1,7 @@
-"""Driving a rig through a study: ask, run, tell, until nothing is left or someone has to look.
+"""Driving a rig through a study: ask, run, tell, until nothing is left or a person has to look.
 
-A runner first takes over the trials of runners that died, under their numbers.  While it waits for a place
-within a hard budget it looks after the dead as well, so that nobody waits for them.
+A runner first takes over the trials of runners that died, under their old numbers.  It does so as well while
+it waits for a place within a hard budget, so that no runner waits for a dead one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from optuna.trial import FrozenTrial
 from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
+from tumble.studies.errors import NoCommand
 from tumble.studies.ledger import Ledger
-from tumble.studies.ownership import me
-from tumble.studies.records import Asked, Entry
+from tumble.studies.ownership import this_process
+from tumble.studies.records import Entry
 from tumble.studies.storage import HEARTBEAT
+from tumble.trials import Suggestion
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a transient fault is tried again
 
@@ -61,19 +63,16 @@ class Runner:
         self,
         ledger: Ledger,
         should_stop: Callable[[], bool] = lambda: False,
-        on_start: Callable[[Asked], None] = lambda asked: None,
+        on_start: Callable[[Suggestion], None] = lambda suggestion: None,
         on_told: Callable[[Entry], None] = lambda entry: None,
         on_beat: Callable[[], None] = lambda: None,
     ) -> None:
         if ledger.config.command is None:
-            raise InputError(
-                f"{ledger.config.path}: command: is missing; add the command that runs one trial, "
-                "or drive the study by hand with: tumble ask, tumble tell"
-            )
+            raise NoCommand(ledger.config.path)
         self.ledger = ledger
         self.should_stop = should_stop
         self.on_start, self.on_told, self.on_beat = on_start, on_told, on_beat
-        self._me = me()
+        self._me = this_process()
         self._last_beat = 0.0
         self._last_output = ""  # of the error stream of the last trial that failed here
         ledger.sampler.while_waiting = self._while_waiting
@@ -82,7 +81,7 @@ class Runner:
         """Until nothing is left."""
         try:
             while not self.should_stop():
-                self._check_hope()
+                self._check_can_succeed()
                 self.run_one(self.ledger.adopt(self._me) or self.ledger.ask(self._me))
         except (BudgetExhausted, TrialsExhausted) as end:
             return End("done", str(end))
@@ -92,7 +91,7 @@ class Runner:
             return fault.end
         return End("stopped", "stopped; run it again to go on")
 
-    def _check_hope(self) -> None:
+    def _check_can_succeed(self) -> None:
         """With no failure left and nothing safe seen, or one failure too many, only a person can help."""
         if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
             return
@@ -107,17 +106,17 @@ class Runner:
 
     def confirm(self) -> Entry:
         """One more trial, at the recommendation."""
-        asked = self.ledger.confirm(self._me)
+        suggestion = self.ledger.confirm(self._me)
         try:
-            self.run_one(asked)
+            self.run_one(suggestion)
         except _Fault as fault:
             raise InputError(fault.end.why) from None
-        return self.ledger.entry(asked.trial)
+        return self.ledger.entry(suggestion.number)
 
-    def run_one(self, asked: Asked) -> None:
+    def run_one(self, suggestion: Suggestion) -> None:
         """Run one trial to its end; a fault of the infrastructure is tried again, then raised."""
-        self.on_start(asked)
-        verdict, number = self._verdict(asked), asked.trial
+        self.on_start(suggestion)
+        verdict, number = self._verdict(suggestion), suggestion.number
         if isinstance(verdict, rig.Transient):
             reason = f"{verdict.reason}, {self.ledger.config.retries + 1} times"
             self._void(number, reason, "transient", verdict.output)
@@ -129,14 +128,14 @@ class Runner:
             self._last_output = verdict.output
             self.on_told(self.ledger.fail(number, verdict.reason, verdict.results, owner=self._me))
 
-    def _verdict(self, asked: Asked) -> rig.Verdict:
+    def _verdict(self, suggestion: Suggestion) -> rig.Verdict:
         """What the rig says, at the latest after the last retry."""
-        verdict = rig.run(self.ledger.config, asked.parameters, asked.trial, self._beat)
+        verdict = rig.run(self.ledger.config, suggestion.x, suggestion.number, self._beat)
         for attempt in range(self.ledger.config.retries):
             if not isinstance(verdict, rig.Transient):
                 break
             self._pause(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
-            verdict = rig.run(self.ledger.config, asked.parameters, asked.trial, self._beat)
+            verdict = rig.run(self.ledger.config, suggestion.x, suggestion.number, self._beat)
         return verdict
 
     def _void(self, number: int, reason: str, kind: str, output: str = "") -> None:
@@ -157,12 +156,12 @@ class Runner:
             time.sleep(min(0.5, max(end - time.monotonic(), 0.0)))
 
     def _while_waiting(self, study: optuna.Study, waiting: FrozenTrial) -> bool:
-        """The gate has no place: stop if we are to stop, help a dead runner's trial to its end, or wait."""
+        """The gate has no place: stop if we are to stop, run the trial of a dead runner, or wait."""
         if self.should_stop():
             raise Withdrawn("stopped while waiting")
         self.on_beat()
-        orphan = self.ledger.adopt(self._me, before=waiting.number)
-        if orphan is None:
+        abandoned = self.ledger.adopt(self._me, before=waiting.number)
+        if abandoned is None:
             return False
-        self.run_one(orphan)
+        self.run_one(abandoned)
         return True

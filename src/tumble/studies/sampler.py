@@ -1,4 +1,4 @@
-"""The sampler of a study file: what was measured is held against the limits of the file as it is now."""
+"""The sampler of a study file: results are compared with the limits of the file as they are now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from tumble.studies.records import RESULTS
 
 
 class StudySampler(TumbleSampler):
-    """The sampler of a study file: what was measured is held against today's limits."""
+    """A `TumbleSampler` with the budget, the parameters and the limits of a study file.
+
+    Parameters
+    ----------
+    config
+        What the study file says.
+
+    Attributes
+    ----------
+    while_waiting
+        Called while a trial waits for its place; a runner puts its own function here.
+    """
 
     def __init__(self, config: StudyConfig) -> None:
         super().__init__(
@@ -32,24 +43,24 @@ class StudySampler(TumbleSampler):
         self.while_waiting: WhileWaiting = _nobody_waits
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
-        """g by name, from the raw results and the limits of the file as it is now."""
+        """g by name, from what was measured and the limits of the file as they are now."""
         return self.config.excesses(trial.user_attrs.get(RESULTS, {}))
 
     def constraint_names(self) -> Sequence[str]:
         """Those of the file."""
-        return [limit.name for limit in self.config.limits]
+        return self.config.limited_names
 
     def warn(self, study: optuna.Study, kind: str, text: str) -> None:
         """Nothing: the ledger shows it."""
 
     def gate(self, study: optuna.Study) -> Gate:
-        """Also the number of trials is kept: the last one goes to one worker only."""
+        """The gate also keeps the number of trials: the last one goes to one worker only."""
         failures = self.failures if self.on_exhausted == "stop" else None
         return Gate(failures, self.trials, self.reader(study), self.while_waiting)
 
 
 def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:
-    """A person at a keyboard is told at once; a runner waits in its own way."""
+    """A person is told at once that there is no place; a runner waits in its own way."""
     raise BudgetReserved(
         "every failure left may be used by a trial in flight; tell or skip one of those first"
     )

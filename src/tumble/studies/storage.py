@@ -1,4 +1,4 @@
-"""Opening a study's storage, with one clear message where it can't be."""
+"""Opening the database of a study, with one clear message where it can't be opened."""
 
 from __future__ import annotations
 
@@ -12,54 +12,68 @@ from pathlib import Path
 from typing import Any
 
 import optuna
-import optuna.storages._rdb.storage as rdb
 import sqlalchemy
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 
-from tumble.studies.config import StudyConfig, StudyFileError
+from tumble.studies.config import StudyConfig
+from tumble.studies.errors import NoStudy, StudyFileError
 
 UNUSABLE = (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, RuntimeError)
-HEARTBEAT, GRACE = 10, 60  # seconds between two signs of life, and without one until a runner is dead
-
-
-class NoStudy(StudyFileError):
-    """There is no study to look at."""
+HEARTBEAT, GRACE = 10, 60  # seconds between two heartbeats, and without one until a runner counts as dead
+ATTEMPTS = 4  # others may create the tables at the same moment
 
 
 def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
-    """The storage; a short patience for others who create its tables at the same moment.
+    """The database of a study.
 
-    reading: only to look at a study that is there; an SQLite file is opened so that nothing can be written.
+    Parameters
+    ----------
+    config
+        The study.
+    reading
+        Whether the study is only looked at.  It must exist then, and an SQLite file is opened so that nothing
+        can be written.
+
+    Raises
+    ------
+    NoStudy
+        If there is nothing to look at.
+    StudyFileError
+        If the database can't be opened.
     """
     sqlite = config.storage.startswith("sqlite")
     options: dict[str, Any] = {"connect_args": {"timeout": 60}} if sqlite else {"pool_pre_ping": True}
     if sqlite:
         _check_rights(config, reading)
-    for attempt in range(4):
+    if sqlite and reading:
+        options = {"creator": partial(_connect_to_read, _file(config.storage))}
+    for attempt in range(ATTEMPTS):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                return _connect(config.storage, options, reading and sqlite)
+            return _open(config.storage, options, tables_exist=sqlite and reading)
         except (*UNUSABLE, ImportError) as error:
-            if attempt == 3 or isinstance(error, ImportError):
-                raise _unreadable(config, error) from None
+            if attempt == ATTEMPTS - 1 or isinstance(error, ImportError):
+                raise _not_opened(config, error) from None
             time.sleep(0.1 * 2**attempt)
     raise AssertionError
 
 
-def no_study(config: StudyConfig, where: str) -> NoStudy:
-    """What to say where there is none."""
-    return NoStudy(
-        f"{config.path}: storage: {where}: nothing was asked yet, or it was moved or deleted; "
-        f"start the study with: tumble ask {config.path}"
-    )
+def _open(url: str, options: dict[str, Any], *, tables_exist: bool) -> RDBStorage:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return RDBStorage(
+            url,
+            options,
+            skip_table_creation=tables_exist,
+            heartbeat_interval=HEARTBEAT,
+            grace_period=GRACE,
+        )
 
 
 def _check_rights(config: StudyConfig, reading: bool) -> None:
     file = _file(config.storage)
     if reading and not file.exists():
-        raise no_study(config, f"there is no {file}")
+        raise NoStudy(config.path, f"there is no {file}")
     if reading and Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
         with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # undoes what a killed writer left
@@ -73,51 +87,11 @@ def _file(url: str) -> Path:
     return Path(url.removeprefix("sqlite:///"))
 
 
-def _connect(url: str, options: dict[str, Any], frozen: bool) -> RDBStorage:
-    """Optuna's storage; its check of versions is left out where the file is known to be of this version.
-
-    That check imports a migration tool with four SQL dialects, a template engine and a syntax highlighter: a
-    fifth of the time that `tumble ask` takes.
-    """
-    beats: dict[str, Any] = {"heartbeat_interval": HEARTBEAT, "grace_period": GRACE}
-    if frozen:
-        options = {"creator": partial(_connect_to_read, _file(url))}
-    if not _made_by_this_optuna(url):
-        return RDBStorage(url, options, skip_table_creation=frozen, **beats)
-    checked = rdb._VersionManager
-    try:
-        rdb._VersionManager = _Known  # type: ignore[misc, assignment]
-        return RDBStorage(url, options, skip_compatibility_check=True, skip_table_creation=True, **beats)
-    finally:
-        rdb._VersionManager = checked  # type: ignore[misc]
-
-
 def _connect_to_read(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60, check_same_thread=False)
 
 
-class _Known:
-    """Stands in for Optuna's manager of versions."""
-
-    def __init__(self, *ignored: object) -> None:
-        """There is nothing to look up."""
-
-
-def _made_by_this_optuna(url: str) -> bool:
-    """Whether the URL is an SQLite file whose tables were all made by the Optuna that is running."""
-    path = _file(url)
-    if not url.startswith("sqlite:///") or not path.is_file():
-        return False
-    try:
-        with contextlib.closing(_connect_to_read(path)) as connection:
-            made_by = connection.execute("SELECT library_version FROM version_info").fetchone()
-            revision = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.Error:
-        return False
-    return made_by == (optuna.__version__,) and revision is not None
-
-
-def _unreadable(config: StudyConfig, error: BaseException) -> StudyFileError:
+def _not_opened(config: StudyConfig, error: BaseException) -> StudyFileError:
     url = sqlalchemy.engine.make_url(config.storage).render_as_string(hide_password=True)
     cause = error.__cause__ if isinstance(error, StorageInternalError) else error
     why = str(getattr(cause, "orig", None) or cause).splitlines()[0]

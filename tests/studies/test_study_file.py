@@ -8,7 +8,8 @@ import pytest
 
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Float, Int
-from tumble.studies.config import StudyFileError, load
+from tumble.studies.errors import StudyFileError
+from tumble.studies.study_file import read_study_file
 
 GOOD = """\
 name = "drill"
@@ -47,7 +48,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_the_example_of_the_guide_is_read_whole(tmp_path: Path) -> None:
-    config = load(write(tmp_path, GOOD))
+    config = read_study_file(write(tmp_path, GOOD))
     assert (config.name, config.objective, config.maximize) == ("drill", "cost", False)
     assert (config.trials, config.failures, config.on_exhausted) == (60, 6, "safe")
     assert config.storage == f"sqlite:///{tmp_path}/drill.db"
@@ -64,13 +65,13 @@ def test_the_example_of_the_guide_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_limit_is_a_constraint_with_safe_at_or_below_zero(tmp_path: Path) -> None:
-    config = load(write(tmp_path, GOOD))
+    config = read_study_file(write(tmp_path, GOOD))
     assert config.excesses({"torque": 13.0, "temperature": -81.0}) == {"torque": 1.0, "temperature": 0.5}
     assert config.excesses({"torque": 12.0, "cost": 1.0}) == {"torque": 0.0}
 
 
 def test_what_is_not_written_has_sensible_values(tmp_path: Path) -> None:
-    config = load(
+    config = read_study_file(
         write(tmp_path, 'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\nx = {low = 0, high = 1}\n')
     )
     assert config.storage == f"sqlite:///{tmp_path}/drill.db"
@@ -83,7 +84,7 @@ def test_what_is_not_written_has_sensible_values(tmp_path: Path) -> None:
 
 def test_a_server_url_is_taken_as_it_is(tmp_path: Path) -> None:
     url = "postgresql+psycopg://me@host/db"
-    assert load(write(tmp_path, GOOD.replace("sqlite:///drill.db", url))).storage == url
+    assert read_study_file(write(tmp_path, GOOD.replace("sqlite:///drill.db", url))).storage == url
 
 
 def edit(old: str, new: str) -> str:
@@ -284,7 +285,7 @@ def test_a_bad_file_gets_one_clear_message_and_leaves_nothing(
 ) -> None:
     path = write(tmp_path, text)
     with pytest.raises(StudyFileError) as caught:
-        load(path)
+        read_study_file(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value).removesuffix("\n")
@@ -292,13 +293,13 @@ def test_a_bad_file_gets_one_clear_message_and_leaves_nothing(
 
 
 def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no such file; write one with: tumble init"):
-        load(tmp_path / "none.toml")
+    with pytest.raises(InputError, match=r"none.toml: there is no such file"):
+        read_study_file(tmp_path / "none.toml")
 
 
 def test_a_folder_and_a_binary_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyFileError, match="can't be read"):
-        load(tmp_path)
+        read_study_file(tmp_path)
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(StudyFileError, match="UTF-8"):
-        load(tmp_path / "b.toml")
+        read_study_file(tmp_path / "b.toml")

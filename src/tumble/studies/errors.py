@@ -1,0 +1,66 @@
+"""What can go wrong with a study file and its study.
+
+The messages name the file, the key and what is wrong.  The command line adds what to type in a terminal, and
+knows these types for that (`tumble.cli.remedies`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tumble.errors import InputError
+
+
+class StudyFileError(InputError):
+    """A study file that can't be used: which file, which key, what to write instead."""
+
+
+class NoStudyFile(StudyFileError):
+    """There is no study file at the path."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: there is no such file")
+        self.path = path
+
+
+class NotToml(StudyFileError):
+    """The study file is not valid TOML."""
+
+
+class NoStudy(StudyFileError):
+    """The storage has no such study yet, or no longer."""
+
+    def __init__(self, path: Path, where: str) -> None:
+        super().__init__(f"{path}: storage: {where}: nothing was asked yet, or it was moved or deleted")
+        self.path = path
+
+
+class NoCommand(StudyFileError):
+    """The study file has no command, so that no trial can be run."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: command: is missing; add the command that runs one trial")
+        self.path = path
+
+
+class ResultNotFinite(InputError):
+    """A result that was told is not a finite number."""
+
+    def __init__(self, name: str, value: float) -> None:
+        super().__init__(f"{name} must be a finite number, but {value} came")
+
+
+class ResultMissing(InputError):
+    """A result that the study needs was not told; `names` are all that it needs."""
+
+    def __init__(self, missing: str, names: Sequence[str]) -> None:
+        super().__init__(f"{missing} is missing; a trial that kept its limits needs {', '.join(names)}")
+        self.names = tuple(names)
+
+
+class PortTaken(InputError):
+    """A page can't be served on this port."""
+
+    def __init__(self, port: int, why: str) -> None:
+        super().__init__(f"port {port} can't be used ({why})")

@@ -1,0 +1,32 @@
+"""What was measured in a trial, checked before it is stored."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+
+from tumble.errors import InputError
+from tumble.studies.config import StudyConfig
+from tumble.studies.errors import ResultMissing, ResultNotFinite
+
+
+def check_results(config: StudyConfig, results: Mapping[str, float]) -> None:
+    """Refuse results that are not finite, or not complete although no limit was broken."""
+    for name, value in results.items():
+        if not math.isfinite(value):
+            raise ResultNotFinite(name, value)
+    wanted = (*config.limited_names, config.objective)
+    missing = [name for name in wanted if name not in results]
+    if missing and not config.is_violated(results):
+        raise ResultMissing(missing[0], wanted)
+
+
+def check_names(config: StudyConfig, results: Mapping[str, float]) -> None:
+    """Refuse a result that the study file does not know: typed by hand it is a slip."""
+    known = config.result_names
+    for name in results:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise InputError(f"unknown result {name!r}; {hint}known are {', '.join(known)}")

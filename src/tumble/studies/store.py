@@ -1,0 +1,127 @@
+"""What a ledger writes to Optuna's storage, trial by trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import optuna
+from optuna.storages import RDBStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from tumble.integrations.optuna import private
+from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, REASON_LIMIT, outcome
+from tumble.parameters import Categorical, Choice, Float, Parameter
+from tumble.studies.ownership import OWNER, Owner
+from tumble.studies.records import RESULTS
+
+
+class TrialStore:
+    """The trials of one study in its storage.
+
+    Parameters
+    ----------
+    study
+        The study.
+    database
+        The database behind it, which keeps the heartbeats.
+    """
+
+    def __init__(self, study: optuna.Study, database: RDBStorage) -> None:
+        self.study, self.database = study, database
+        self.study_id = private.study_id_of(study)
+        self._storage = private.storage_of(study)
+        self._held: set[int] = set()  # the ids of the trials that this process runs
+
+    def trials(self) -> list[FrozenTrial]:
+        """Every trial as it is stored now, in the order of the numbers."""
+        return self.study.get_trials(deepcopy=False)
+
+    def get(self, trial_id: int) -> FrozenTrial:
+        """One trial as it is stored now."""
+        return self._storage.get_trial(trial_id)
+
+    def id_of(self, number: int) -> int:
+        """The id of the trial with this number."""
+        return self._storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
+
+    def create(self, owner: Owner, decision: Mapping[str, Any] | None = None) -> int:
+        """A trial in flight, held by this process, which has its owner from the first moment.
+
+        One transaction makes it, with its owner and what was decided for it.
+        """
+        attributes = {OWNER: owner.to_dict()} | ({} if decision is None else {DECISION: dict(decision)})
+        template = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs=attributes)
+        trial_id = self._storage.create_new_trial(self.study_id, template)
+        self._hold(trial_id)
+        return trial_id
+
+    def take_over(self, trial_id: int, owner: Owner) -> None:
+        """Make `owner` the owner of a trial, held by this process."""
+        self._hold(trial_id)
+        self._storage.set_trial_system_attr(trial_id, OWNER, owner.to_dict())
+
+    def hand_over(self, trial_id: int, owner: Owner) -> None:
+        """Make `owner` the owner of a trial that this process held until now."""
+        self._storage.set_trial_system_attr(trial_id, OWNER, owner.to_dict())
+        self._held.discard(trial_id)
+
+    def decide(self, trial_id: int, decision: Mapping[str, Any]) -> None:
+        """Store what was decided for a trial."""
+        self._storage.set_trial_system_attr(trial_id, DECISION, dict(decision))
+
+    def enter(self, trial_id: int, parameters: Mapping[str, Parameter]) -> dict[str, Choice]:
+        """Pass the gate, which may wait or raise, and give the trial its setting."""
+        trial = private.enter_trial(self.study, trial_id)
+        return {name: _value(trial, name, parameter) for name, parameter in parameters.items()}
+
+    def store_results(
+        self, trial_id: int, results: Mapping[str, float], excesses: Mapping[str, float]
+    ) -> None:
+        """Store what was measured, and g where Optuna keeps constraints."""
+        if results:
+            self._storage.set_trial_user_attr(trial_id, RESULTS, dict(results))
+        for name, g in excesses.items():
+            self._storage.set_trial_system_attr(trial_id, f"{private.CONSTRAINT}{name}", g)
+
+    def store_reason(self, trial_id: int, reason: str) -> None:
+        """Store why a trial failed, before it is finished."""
+        self._storage.set_trial_user_attr(trial_id, REASON, reason[:REASON_LIMIT])
+
+    def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
+        """Tell Optuna the end of a trial; `ValueError` where it is over already."""
+        try:
+            self.study.tell(number, value, state=state)
+        finally:
+            self._held.discard(self.id_of(number))
+
+    def make_void(self, trial_id: int, kind: str, reason: str) -> None:
+        """End a trial so that it counts as if it had never been."""
+        self._storage.set_trial_system_attr(trial_id, OUTCOME, outcome(kind, reason))
+        self._storage.set_trial_state_values(trial_id, TrialState.FAIL)
+        self._held.discard(trial_id)
+
+    def silent_ids(self) -> set[int]:
+        """The ids of the trials whose heartbeat has expired."""
+        return private.silent_trial_ids(self._storage, self.study_id)
+
+    def beat(self) -> None:
+        """Send a heartbeat for every trial that this process holds."""
+        for trial_id in self._held:
+            self.database.record_heartbeat(trial_id)
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self.database.remove_session()
+        self.database.engine.dispose()
+
+    def _hold(self, trial_id: int) -> None:
+        self._held.add(trial_id)
+        self.database.record_heartbeat(trial_id)
+
+
+def _value(trial: optuna.Trial, name: str, parameter: Parameter) -> Any:
+    if isinstance(parameter, Categorical):
+        return trial.suggest_categorical(name, parameter.choices)
+    suggest = trial.suggest_float if isinstance(parameter, Float) else trial.suggest_int
+    return suggest(name, parameter.low, parameter.high, log=parameter.log, step=parameter.step)  # type: ignore[arg-type]

@@ -1,0 +1,296 @@
+"""Reading a study file: what may stand in it, and one clear message for everything that may not.
+
+Reading writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tumble import methods
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Choice, Float, Int, Parameter
+from tumble.space import Space
+from tumble.studies import schema
+from tumble.studies.config import NAME, PLACEHOLDER, Limit, StudyConfig
+from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
+from tumble.studies.schema import Key, Wrong, list_of, one_of, table_of, whole
+
+LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+DRIVERS = ("sqlite", "postgresql", "mysql")
+PARAMETER = {
+    "type": Key(one_of("float", "int", "categorical"), None),
+    "low": Key(schema.number, None),
+    "high": Key(schema.number, None),
+    "log": Key(schema.truth, False),
+    "step": Key(schema.number, None),
+    "choices": Key(list_of(schema.choice), None),
+}
+FILE = {
+    "name": Key(schema.name),
+    "objective": Key(schema.text),
+    "maximize": Key(schema.truth, False),
+    "trials": Key(whole(1)),
+    "failures": Key(whole(0), None),
+    "on_exhausted": Key(one_of("safe", "stop"), "safe"),
+    "storage": Key(schema.text, None),
+    "command": Key(list_of(schema.text, least=1), None),
+    "timeout": Key(schema.positive, None),
+    "transient_exit_codes": Key(list_of(whole(1, 255)), ()),
+    "retries": Key(whole(0), 3),
+    "seed": Key(whole(0), 0),
+    "method": Key(schema.text, None),
+    "settings": Key(one_of("default", "paper"), "default"),
+    "parameters": Key(table_of(schema.table(PARAMETER), least=1)),
+    "constraints": Key(table_of(schema.text), {}),
+    "start": Key(table_of(schema.choice), None),
+}
+
+
+def read_study_file(path: str | Path) -> StudyConfig:
+    """The study that a TOML file describes.
+
+    Parameters
+    ----------
+    path
+        Where the file is.
+
+    Returns
+    -------
+    StudyConfig
+        All that the file says, checked.
+
+    Raises
+    ------
+    StudyFileError
+        If the file can't be used; the message names the file, the key and what to write instead.
+
+    Examples
+    --------
+    >>> config = read_study_file("drill.toml")  # doctest: +SKIP
+    >>> config.result_names  # doctest: +SKIP
+    ('cost', 'torque', 'temperature')
+    """
+    file = Path(path)
+    try:
+        raw = SimpleNamespace(**schema.read(_read(file), FILE))
+    except Wrong as wrong:
+        raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
+    parameters = {key: _parameter(file, key, SimpleNamespace(**t)) for key, t in raw.parameters.items()}
+    space = Space(parameters)
+    config = StudyConfig(
+        path=file,
+        name=raw.name,
+        objective=raw.objective,
+        maximize=raw.maximize,
+        trials=raw.trials,
+        failures=raw.failures,
+        on_exhausted=raw.on_exhausted,
+        storage=_storage(file, raw.storage),
+        command=None if raw.command is None else tuple(raw.command),
+        timeout=None if raw.timeout is None else float(raw.timeout),
+        transient_exit_codes=frozenset(raw.transient_exit_codes),
+        retries=raw.retries,
+        seed=raw.seed,
+        method=raw.method,
+        settings=raw.settings,
+        space=space,
+        limits=tuple(_limit(file, key, text) for key, text in raw.constraints.items()),
+        start=_start(file, space, raw.start),
+    )
+    _check_names(config)
+    _check_budget(config)
+    _check_method(config)
+    _check_command(config)
+    return config
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_bytes().decode())
+    except FileNotFoundError:
+        raise NoStudyFile(file) from None
+    except UnicodeDecodeError:
+        raise StudyFileError(f"{file}: not a text file in UTF-8; save it as plain text") from None
+    except OSError as error:
+        raise StudyFileError(
+            f"{file}: can't be read ({error.strerror}); check the path and its rights"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise NotToml(f"{file}: not valid TOML: {error}") from None
+
+
+def _wrong(file: Path, key: str, message: str) -> StudyFileError:
+    return StudyFileError(f"{file}: {key}: {message}")
+
+
+_EXAMPLES = {
+    "name": 'name = "drill"',
+    "objective": 'objective = "cost"',
+    "trials": "trials = 60",
+    "failures": "failures = 6",
+    "storage": 'storage = "sqlite:///drill.db"',
+    "command": 'command = ["python", "rig.py", "--speed", "{speed}"]',
+    "timeout": "timeout = 600",
+    "transient_exit_codes": "transient_exit_codes = [75]",
+    "retries": "retries = 3",
+    "seed": "seed = 0",
+    "method": 'method = "xsf"',
+    "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
+    "constraints": '[constraints] torque = "<= 12"',
+    "start": "[start] speed = 900.0",
+}
+
+
+def _with_example(wrong: Wrong) -> str:
+    example, message = _EXAMPLES.get(wrong.keys[0]), str(wrong)
+    if example is None or "unknown key" in message:
+        return message
+    return (
+        f"{message}, for example: {example}"
+        if "add it" in message
+        else f"{message}; write for example: {example}"
+    )
+
+
+def _parameter(file: Path, name: str, table: SimpleNamespace) -> Parameter:
+    key = f"parameters.{name}"
+    if not NAME.fullmatch(name) or name == "trial":
+        remedy = (
+            "a name has letters, digits and _ . - only, starts with a letter and is not 'trial'; rename it"
+        )
+        raise _wrong(file, key, remedy)
+    try:
+        return _categorical(table) if _is_categorical(table) else _numeric(table)
+    except InputError as error:
+        raise _wrong(file, key, str(error)) from None
+
+
+def _is_categorical(table: SimpleNamespace) -> bool:
+    if table.choices is None and table.type == "categorical":
+        raise StudyFileError('needs choices; write for example: { choices = ["hss", "carbide"] }')
+    if table.choices is not None and (table.low is not None or table.high is not None):
+        raise StudyFileError("has both choices and a range; keep one of them")
+    return table.choices is not None
+
+
+def _categorical(table: SimpleNamespace) -> Parameter:
+    if table.type not in (None, "categorical") or table.log or table.step is not None:
+        raise StudyFileError("choices take no type, log or step; drop them")
+    assert table.choices is not None
+    return Categorical(tuple(table.choices))
+
+
+def _numeric(table: SimpleNamespace) -> Parameter:
+    if table.low is None or table.high is None:
+        missing = "low" if table.low is None else "high"
+        raise StudyFileError(f"{missing} is missing; write for example: {{ low = 500.0, high = 4000.0 }}")
+    if table.type == "int":
+        step = 1 if table.step is None else table.step
+        return Int(table.low, table.high, log=table.log, step=step)
+    return Float(table.low, table.high, log=table.log, step=table.step)
+
+
+def _limit(file: Path, name: str, text: str) -> Limit:
+    match = LIMIT.fullmatch(text)
+    if match is None:
+        message = (
+            f'expected "<= number" or ">= number", but {text!r} came; write for example: {name} = "<= 12"'
+        )
+        raise _wrong(file, f"constraints.{name}", message)
+    return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
+
+
+def _storage(file: Path, url: str | None) -> str:
+    """The URL, with an SQLite path taken relative to the study file's folder."""
+    if url is None:
+        return _sqlite(file, f"{file.stem}.db")
+    scheme = url.partition("://")[0].partition("+")[0]
+    if "://" not in url or scheme not in DRIVERS:
+        message = f"expected a URL of {', '.join(DRIVERS)}, but {url!r} came; write for example: "
+        raise _wrong(file, "storage", message + _EXAMPLES["storage"])
+    if scheme != "sqlite":
+        return url
+    path = url.removeprefix("sqlite:///")
+    if path == url or not path or path == ":memory:":
+        message = (
+            f"{url!r} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
+        )
+        raise _wrong(file, "storage", message)
+    return _sqlite(file, path)
+
+
+def _sqlite(file: Path, path: str) -> str:
+    where = str((file.parent / path).absolute())
+    if "?" in where or "%" in where:
+        raise _wrong(file, "storage", f"{where!r}: ? and % mean something else in a URL; use another name")
+    return f"sqlite:///{where}"
+
+
+def _start(file: Path, space: Space, start: Mapping[str, Choice] | None) -> dict[str, Choice] | None:
+    if start is None:
+        return None
+    try:
+        return space.decode(space.encode(start))
+    except InputError as error:
+        raise _wrong(file, "start", f"{error}; give a setting inside the parameters' ranges") from None
+
+
+def _check_names(config: StudyConfig) -> None:
+    for name in config.result_names:
+        if not NAME.fullmatch(name):
+            message = f"{name!r} can't be the name of a result; use letters, digits and _ . - only"
+            raise _wrong(config.path, "objective" if name == config.objective else "constraints", message)
+        if name in config.space.names:
+            message = f"{name!r} is a parameter and a result at once; rename one of them"
+            raise _wrong(
+                config.path, "objective" if name == config.objective else f"constraints.{name}", message
+            )
+    if config.objective in config.limited_names:
+        message = "is the objective too; report it a second time under another name to limit it"
+        raise _wrong(config.path, f"constraints.{config.objective}", message)
+
+
+def _check_budget(config: StudyConfig) -> None:
+    if config.failures is not None and config.failures > config.trials:
+        message = f"must be at most trials = {config.trials}, but {config.failures} came; lower it or drop it"
+        raise _wrong(config.path, "failures", message)
+    if config.on_exhausted == "stop" and config.failures is None:
+        raise _wrong(config.path, "on_exhausted", '"stop" needs a budget; write for example: failures = 6')
+    if config.on_exhausted == "stop" and config.failures == 0:
+        message = '0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1'
+        raise _wrong(config.path, "failures", message)
+
+
+def _check_method(config: StudyConfig) -> None:
+    if config.method is None:
+        return
+    if config.method not in methods.FREE + methods.CONSTRAINED:
+        known = ", ".join(methods.FREE + methods.CONSTRAINED)
+        raise _wrong(config.path, "method", f"unknown method {config.method!r}; known are {known}")
+    if config.limits and config.method in methods.FREE:
+        message = f"{config.method!r} takes no constraints; use one of {', '.join(methods.CONSTRAINED)}"
+        raise _wrong(config.path, "method", message)
+
+
+def _check_command(config: StudyConfig) -> None:
+    if config.command is None:
+        return
+    if not config.command[0].strip():
+        raise _wrong(
+            config.path, "command", "its first word is empty; write for example: " + _EXAMPLES["command"]
+        )
+    used = {name for word in config.command for name in PLACEHOLDER.findall(word)}
+    unknown = sorted(used - set(config.space.names) - {"trial"})
+    if unknown:
+        message = f"{{{unknown[0]}}} is not a parameter; known are {', '.join(config.space.names)} and trial"
+        raise _wrong(config.path, "command", message)
+    unused = [name for name in config.space.names if name not in used]
+    if used - {"trial"} and unused:
+        message = f"parameter {unused[0]} is never passed on; add {{{unused[0]}}}, or drop the parameter"
+        raise _wrong(config.path, "command", message)

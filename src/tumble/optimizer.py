@@ -15,14 +15,14 @@ from .core.calibration import Reliability
 from .core.deprecation import renamed_attributes
 from .core.history import History
 from .core.method import Method
-from .core.process.models import Models, fit_models
+from .core.process.models import Fitted, Models, fit_models
 from .core.search.modes import Proposal, Snap
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .explanation import explain
 from .methods import CONSTRAINED, find_method, resolve_settings
 from .space import Space
-from .trials import Best, Fitted, OnExhausted, Recommended, Suggestion, Trial
+from .trials import Best, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
 NO_TRIAL = (

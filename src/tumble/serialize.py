@@ -13,10 +13,11 @@ import numpy as np
 
 from . import checks
 from .core.process.covariance import Hyper
+from .core.process.models import Fitted
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
-from .trials import Fitted, Mode, OnExhausted, Status, Suggestion, Trial
+from .trials import Mode, OnExhausted, Status, Suggestion, Trial
 
 FORMAT = 1
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -10,8 +10,9 @@ import numpy as np
 
 from . import checks
 from .core.history import violated
+from .core.process.models import Fitted
 from .errors import InputError
-from .trials import Fitted, Trial
+from .trials import Trial
 
 NO_NUMBER = "tell a trial that gave no number with failed=True"
 

@@ -4,17 +4,14 @@ A setting `x` is an array (D,) where the search has bounds, and a dict by name w
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from .core.history import violated
-from .core.process.models import Warm
+from .core.process.models import Fitted
 
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
 Status = Literal["pending", "told", "skipped"]
 OnExhausted = Literal["safe", "stop"]
-Fitted: TypeAlias = Warm
-"""The hyperparameters of a fit: one set for the objective, and one for each constraint. A later fit may start
-there."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.method import Method
-from tumble.core.process.models import _is_due, fit_models
+from tumble.core.process.models import fit_models
+from tumble.core.process.refit import is_due
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
@@ -337,13 +338,13 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
 
 
 def test_hyperparameters_are_learned_again_when_there_are_four_percent_more_data_however_they_came():
-    one_by_one = [n for n in range(41, 130) if _is_due(n, n - 1)]
+    one_by_one = [n for n in range(41, 130) if is_due(n, n - 1)]
     assert one_by_one[-5:] == [107, 111, 116, 120, 125]
     assert all(b - a <= 0.06 * a for a, b in pairwise(one_by_one))
-    assert _is_due(300, 2)  # old data that came at once
-    assert all(_is_due(n + 10, n) for n in range(40, 150, 10))
-    assert _is_due(45, 0)  # never learned
-    assert not _is_due(102, 101)
+    assert is_due(300, 2)  # old data that came at once
+    assert all(is_due(n + 10, n) for n in range(40, 150, 10))
+    assert is_due(45, 0)  # never learned
+    assert not is_due(102, 101)
 
 
 def test_an_error_of_the_past_is_judged_with_the_noise_that_is_known_now():

@@ -63,6 +63,22 @@ def test_the_intensity_equals_monte_carlo_over_value_and_slopes(kernel, dim):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_the_mean_intensity_and_its_gradient_equal_those_of_refits(kernel, dim, share):
+    gp, dense = problem(kernel, dim, 6 + 2 * dim, noise=0.1, additive=share)
+    x = np.random.default_rng([1, dim]).random((3, dim))
+    u, weights = np.array([-1.5, -0.4, 0.6]), np.array([0.2, 0.5, 0.3])
+
+    def slow(points):
+        return np.log([weights @ [oracles.intensity(dense, p, level) for level in u] for p in points])
+
+    value, grad = log_mean_intensity_and_gradient(*slopes_and_curvature(gp, x), u, weights)
+    close(value, slow(x), 1e-8)
+    close(grad, central(slow, x), 1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("dim", range(1, 11))
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_the_gradient_of_the_intensity_is_its_derivative(kernel, dim, share):

@@ -24,7 +24,7 @@ class Acquisition(Protocol):
 
 
 def log_mean_exp(values: Array, weights: Array | None = None) -> Array:
-    """log of the mean of exp over the last axis, with `weights` (U,) that add up to 1 or all alike."""
+    """log of the mean of exp(values) over the last axis; `weights` (U,) add up to 1, or are all the same."""
     top = values.max(axis=-1, keepdims=True)
     relative = np.exp(values - top)
     mean = np.mean(relative, axis=-1) if weights is None else relative @ weights
@@ -33,11 +33,18 @@ def log_mean_exp(values: Array, weights: Array | None = None) -> Array:
 
 @dataclass(frozen=True)
 class ExcursionSearch:
-    """log α_X (10): the expected intensity of crossings of f*, over samples of f* (S,).
+    """log α_X (10): the expected intensity of crossings of f*.
 
-    band: count crossings of a band of levels as wide as σ(x), which is what a trial at x can resolve, rather
-    than of one level: α_X σ. As printed, samples of f* are spikes of height 1/σ near the data, and the search
-    creeps along them in steps that shrink with σ.
+    Parameters
+    ----------
+    gp
+        The process of f.
+    minima : (S,)
+        Samples of f*, in model units.
+    band
+        Count crossings of a band of levels as wide as σ(x), which is what a trial at x can resolve: α_X σ. As
+        printed, samples of f* are spikes of height 1/σ near the data, and the search creeps along them in
+        steps that shrink with σ.
     """
 
     gp: GP

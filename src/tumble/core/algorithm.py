@@ -14,7 +14,7 @@ from .budget import BudgetState, Decision, decide
 from .history import History
 from .method import Method
 from .process.gp import GP
-from .process.models import Warm, fit_models
+from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
 from .search.context import Context
 from .search.modes import Proposal, Search, Snap
@@ -40,7 +40,7 @@ class Recommendation:
 
 def propose(
     history: History, state: BudgetState | None, method: Method, settings: Settings, rng: np.random.Generator,
-    *, warm: Warm | None = None, snap: Snap | None = None,
+    *, warm: Fitted | None = None, snap: Snap | None = None,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
@@ -92,7 +92,7 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
 
 
 def recommend(
-    history: History, settings: Settings, rng: np.random.Generator, *, warm: Warm | None = None,
+    history: History, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None,
     snap: Snap | None = None,
 ) -> Recommendation:  # fmt: skip
     """argmin μ(x) subject to φ(x) >= ρ_safe, the last line of Algorithm 1."""

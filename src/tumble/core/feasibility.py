@@ -13,10 +13,18 @@ from .process.gp import GP
 
 @dataclass(frozen=True)
 class Feasibility:
-    """The processes that decide on safety: one for each constraint, and one for crashes after the first one.
+    """The processes that decide on safety.
 
-    widening: what each constraint's standard deviation is multiplied by (core.calibration).
-    measured: whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
+    Parameters
+    ----------
+    constraints
+        One process for each of the G constraints.
+    crash
+        The latent process of crashes, after the first one (core.process.crashes).
+    widening
+        What each constraint's standard deviation is multiplied by (core.calibration); nothing for 1.
+    measured
+        Whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
     """
 
     constraints: tuple[GP, ...]
@@ -25,7 +33,7 @@ class Feasibility:
     measured: bool = False
 
     def scores(self, x: Array) -> Array:
-        """(M, G [+ 1]) z-scores, -μ_j over the widened σ_j; P(safe) is Φ(score). Crashes come last."""
+        """(M, G [+ 1]) -μ_j over the widened σ_j; P(safe) of each is Φ of it. Crashes come last."""
         columns = []
         for gp, noise, width in self._parts():
             mean, var = gp.predict(x)
@@ -33,7 +41,7 @@ class Feasibility:
         return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0))
 
     def each(self, x: Array) -> Array:
-        """(M, G [+ 1]) probabilities of safety, one a constraint; the last column is that of crashes."""
+        """(M, G [+ 1]) probabilities that each constraint is met; crashes come last."""
         return np.asarray(ndtr(self.scores(x)))
 
     def log_prob(self, x: Array) -> Array:
@@ -42,6 +50,7 @@ class Feasibility:
 
     def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log φ (M,) and its gradient (M, D)."""
+        # ∇ log Φ(s) = φ(s)/Φ(s) ∇s,  ∇s = -∇μ / (w √(σ² + noise)) - ½ s ∇σ² / (σ² + noise),  w the widening
         value, grad = np.zeros(len(x)), np.zeros_like(x)
         for gp, noise, width in self._parts():
             mean, var, d_mean, d_var = gp.predict_with_gradient(x)
@@ -55,7 +64,7 @@ class Feasibility:
         return value, grad
 
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller, exact near 0 and 1."""
+        """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller's z, exact near 0 and 1."""
         log_p, d_log_p = self.log_prob_and_grad(x)
         margin = quantile_from_log(log_p)
         return margin, quantile_slope(log_p, margin)[:, None] * d_log_p
@@ -65,7 +74,7 @@ class Feasibility:
         return quantile_from_log(self.log_prob(x))
 
     def noise(self, gp: GP) -> float:
-        """The variance of a constraint's noise as far as it counts, in model units."""
+        """The variance of the noise that safety counts, in model units: 0 where it is about g itself."""
         return gp.hyper.noise**2 if self.measured else 0.0
 
     def _parts(self) -> list[tuple[GP, float, float]]:

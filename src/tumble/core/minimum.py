@@ -1,13 +1,13 @@
 """The law of the global minimum f* (§3.1, App. B), in model units.
 
-Three laws, each giving S samples that never lie above the incumbent η less a small gap:
+There are three laws:
 
-    "frechet"  (9), fitted to two quantiles of the minimum over a grid taken as independent; as printed
+    "frechet"  (9), fitted to two quantiles of the minimum over a grid whose values are taken as independent
     "gumbel"   the same for the Gumbel law, as in max-value entropy search
     "joint"    minima of joint posterior draws over the likeliest of the points looked at
 
-The independent grid puts f* far below anything possible; joint draws respect correlation and do not.
-Where a fit is degenerate the quantiles are inverted directly, and `Minima.fallback` says why.
+Independent values put f* far below anything possible; joint draws respect correlation and do not. Where a
+fit is degenerate, samples come from the quantiles themselves, and `Minima.fallback` says why.
 """
 
 from collections.abc import Callable
@@ -20,21 +20,31 @@ from .arrays import Array, Indices
 from .process.cholesky import cholesky
 from .process.gp import GP
 from .search.candidates import low_discrepancy
-from .settings import Settings
+from .settings import MinimumLaw, Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
 TAIL = 1e-3  # samples are capped at this quantile of the independent law
 OPTIMISM = 0.3  # chosen on seeds 0-39 of Hartmann 6D, with and without the constraint, and in-model draws
 GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
-EULER_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))
+QUARTILE_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))  # of the Gumbel law with scale 1
 
 
 @dataclass(frozen=True)
 class Minima:
-    """Samples (S,) of f*, the law they come from, and why it was left where it was."""
+    """Samples of f*.
+
+    Parameters
+    ----------
+    samples : (S,)
+        The samples, in model units.
+    law
+        The law that was asked for.
+    fallback
+        Why that law could not be fitted, so that the samples come from another; None where it was.
+    """
 
     samples: Array
-    law: str
+    law: MinimumLaw
     fallback: str | None = None
 
 
@@ -42,11 +52,23 @@ def sample(
     gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, settings: Settings,
     rng: np.random.Generator,
 ) -> Minima:  # fmt: skip
-    """Samples of f* by the law of the settings, below the incumbent `eta`.
+    """Samples of f* by the law of the settings.
 
-    points: (P, D) points looked at (core.candidates); joint draws look at the likeliest of them.
-    In standardised units they lie below it by at least a share (OPTIMISM) of what they promise on average, so
-    that the search does not polish what it has while more is to be had.
+    In standardised units each lies below the incumbent by at least GAP, and by at least a share OPTIMISM of
+    what all samples promise on average: the search does not polish what it has while more is to be had.
+
+    Parameters
+    ----------
+    gp, constraints
+        The processes of f and of each g.
+    points : (P, D)
+        The points looked at (core.search.candidates); joint draws take the likeliest of them.
+    eta
+        The incumbent, in model units.
+    settings
+        The law, the number of samples and of grid points.
+    rng
+        The source of randomness.
     """
     if settings.minima == "joint":
         rows = likeliest(gp, constraints, points, eta, settings.grid)
@@ -63,7 +85,7 @@ def sample(
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:
-    """a (Q,) -> log Pr(f* >= a) for independent values N(mean, std²) on a grid (P,)."""
+    """The function a (Q,) -> log Pr(f* >= a) = Σ_p log Φ((mean_p - a) / std_p) of independent values (P,)."""
 
     def log_survival(a: Array) -> Array:
         return np.asarray(log_ndtr((mean[:, None] - a) / std[:, None]).sum(axis=0))
@@ -85,7 +107,8 @@ def quantiles(mean: Array, std: Array, survival: Array) -> Array:
 
 
 def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator) -> Minima:
-    """Samples of (9) fitted to the quartiles of the independent law on a grid."""
+    """Samples of (9), fitted to the quartiles of the minimum of independent values (P,)."""
+    # (9) is Pr(f* >= a) = exp(-((η - a)/s)^-q); two quartiles give q and s
     std = np.sqrt(var)
     xi = rng.random(size)
     if float(np.exp(independent_survival(mean, std)(np.array([eta]))[0])) > LOW:
@@ -93,7 +116,7 @@ def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Gener
     quarter, three_quarters, tail = quantiles(mean, std, np.array([LOW, HIGH, 1.0 - TAIL]))
     if not three_quarters < quarter < eta:
         return _independent(mean, std, eta, xi, "frechet", "the quartiles of f* do not lie below eta")
-    q = EULER_SPREAD / np.log((eta - three_quarters) / (eta - quarter))
+    q = QUARTILE_SPREAD / np.log((eta - three_quarters) / (eta - quarter))
     if not q > 1.0:
         return _independent(mean, std, eta, xi, "frechet", f"the fitted q = {q:.2f} is not above 1")
     s = (eta - quarter) * np.log(4.0) ** (1.0 / q)
@@ -102,14 +125,15 @@ def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Gener
 
 
 def gumbel(mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator) -> Minima:
-    """Samples of the Gumbel law for minima fitted to the quartiles of the independent law on a grid."""
+    """Samples of the Gumbel law, fitted to the quartiles of the minimum of independent values (P,)."""
+    # Pr(f* >= a) = exp(-exp((a - location)/scale))
     std = np.sqrt(var)
     if float(np.exp(independent_survival(mean, std)(np.array([eta]))[0])) > LOW:
         return Minima(
             np.full(size, eta), "gumbel", "Pr(f* >= eta) exceeds one quarter: all samples sit at eta"
         )
     quarter, half, three_quarters = quantiles(mean, std, np.array([LOW, MIDDLE, HIGH]))
-    scale = (quarter - three_quarters) / EULER_SPREAD
+    scale = (quarter - three_quarters) / QUARTILE_SPREAD
     location = half - scale * np.log(np.log(2.0))
     return Minima(location + scale * np.log(-np.log(rng.random(size))), "gumbel")
 
@@ -132,7 +156,7 @@ def joint(
 ) -> Minima:  # fmt: skip
     """Minima of joint posterior draws over `points` (P, D), or some rows, where the drawn constraints hold.
 
-    A draw in which nothing is feasible has the minimum +inf: the caller caps it at the incumbent.
+    A draw in which nothing is feasible has the minimum +inf; `sample` caps it at the incumbent.
     """
     draws = _draws(gp, points, rows, size, rng)
     for constraint in constraints:
@@ -141,11 +165,13 @@ def joint(
 
 
 def _draws(gp: GP, points: Array, rows: Indices | slice, size: int, rng: np.random.Generator) -> Array:
+    """(size, P) joint posterior draws."""
     mean, cov = gp.predict_joint(points, rows)
     cov.flat[:: len(cov) + 1] += 1e-8 * gp.hyper.variance
     return mean + rng.standard_normal((size, len(mean))) @ cholesky(cov).T
 
 
-def _independent(mean: Array, std: Array, eta: float, xi: Array, law: str, why: str) -> Minima:
+def _independent(mean: Array, std: Array, eta: float, xi: Array, law: MinimumLaw, why: str) -> Minima:
+    """The levels that the minimum of independent values exceeds with probability 1 - xi (S,), up to eta."""
     levels = quantiles(mean, std, np.clip(1.0 - xi, TAIL, 1.0 - TAIL))
     return Minima(np.minimum(levels, eta), law, why)

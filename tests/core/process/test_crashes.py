@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from tests.oracles import KERNELS, cov_values
+from tests import oracles
+from tests.oracles import KERNELS, close, cov_values
 from tumble.core.feasibility import Feasibility
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import SHARPNESS, fit_crashes, propagate
@@ -59,6 +60,18 @@ def test_the_classifier_equals_importance_sampling(kernel, crashed, prior_mean):
     near_one = sampled > 0.98
     assert (ours[near_one] <= sampled[near_one] + 0.002).all()  # never surer than the truth
     assert (ours[near_one] >= sampled[near_one] - 0.045).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("crashed", [[False, True, False, True], [True], [False, False, True]])
+def test_parallel_propagation_ends_where_one_label_at_a_time_does(kernel, crashed):
+    X = np.linspace(0.05, 0.95, len(crashed))[:, None]
+    K = cov_values(kernel, Hyper((0.25,), 1.0, SHARPNESS), X, X)
+    expected = oracles.propagate(K, crashed, -0.9, SHARPNESS)
+    sites = propagate(K, np.array(crashed), -0.9)
+    gain = np.linalg.solve(K + np.diag(sites.var), K)
+    close(-0.9 + gain.T @ (sites.target + 0.9), expected.mean, 1e-4)
+    close(K - K @ gain, expected.cov, 1e-4)
 
 
 def test_probabilities_near_one_and_near_one_half_both_occur_in_that_comparison():

@@ -14,7 +14,7 @@ from scipy.special import logit
 from tests import oracles
 from tests.oracles import KERNELS, central, close
 from tumble.core.process.covariance import Hyper
-from tumble.core.process.fit import NegativeLogPosterior, _descend, fit
+from tumble.core.process.fit import NegativeLogPosterior, descend, fit
 from tumble.core.process.gp import JITTER
 from tumble.core.process.outputs import Outputs
 from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
@@ -98,6 +98,18 @@ def test_the_gradient_of_the_fit_is_its_derivative(kernel, dim, priors):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, WITH_MEAN])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_the_average_information_is_that_of_dense_products(kernel, priors, dim):
+    X, y = data(12, dim)
+    share = 0.0 if priors.additive is None else 0.3
+    theta = priors.to_theta(Hyper(tuple(0.2 + 0.2 * j for j in range(dim)), 0.8, 0.2, share))
+    found = NegativeLogPosterior(kernel, X, y, priors)(theta).information
+    found -= np.diag(-priors.log_density(theta).curvature)
+    close(found, oracles.information(kernel, X, y, priors, theta), 1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, WITH_MEAN])
 def test_the_average_information_is_the_expected_one_on_average(kernel, priors):
     """½ tr(K⁻¹ ∂_i K K⁻¹ ∂_j K), by central differences; a mean to be learned is a constant of K."""
     X, _ = data(10, 2)
@@ -159,7 +171,7 @@ def test_a_fit_stays_within_its_bounds_and_never_ends_worse_than_it_began(seed):
     objective = NegativeLogPosterior(KERNELS[int(rng.integers(2))], X, y, priors)
     low, high = np.array(priors.bounds(dim)).T
     start = np.clip(low + (high - low) * rng.uniform(-0.2, 1.2, len(low)), low, high)  # now and then a corner
-    value, end = _descend(objective, start, low, high)
+    value, end = descend(objective, start, low, high)
     assert ((end >= low) & (end <= high)).all()
     assert value == objective(end)[0] <= objective(start)[0]
 

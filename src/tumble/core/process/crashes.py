@@ -1,28 +1,31 @@
 """Crashes as a process of their own (§4.1's Γ without a measurement).
 
-A latent process g with a prior mean on the safe side crashes where g > 0: Pr(crash | g) = Φ(g / SHARPNESS).
-Expectation propagation turns the labels into Gaussian pseudo-observations, so that the posterior is a `GP`
-like any other and its P(safe) and gradient come from the same code. Laplace's approximation, which has the
-same form, sees no curvature at a trial that is safe by a wide margin and so never becomes sure of one.
+A trial crashes where a latent process g is above 0, nearly: Pr(crash | g) = Φ(g / SHARPNESS). Its prior mean
+lies on the safe side. Expectation propagation turns the labels into Gaussian pseudo-observations, so that
+the posterior is a `GP` like any other. Laplace's approximation has the same form, but it sees no curvature
+at a trial that is safe by a wide margin, and so never becomes sure of one.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from ..arrays import Array, Flags
 from ..normal import density_over_cdf
-from .covariance import Hyper
+from .covariance import Covariance, Hyper
 from .gp import GP, condition
 from .kernels import Kernel
 
 SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
-SAFE_MEANS = (-2.5, -1.7, -0.9)
-LENGTHSCALES = (0.22,)  # times √D; a handful of labels cannot tell, and shorter ones forget where it crashed
+PRIOR_MEANS = (-2.5, -1.7, -0.9)  # the one of largest evidence is taken
 MEAN_SPREAD = 0.35  # standard deviation of the prior of the mean: one crash alone does not move it
+LENGTHSCALE = 0.22  # times √D; a handful of labels cannot tell, and shorter ones forget where it crashed
 SWEEPS = 60
+SETTLED = 1e-6  # a sweep that changes no precision by more is the last
+DAMPING, LESS = 0.8, 0.98  # the share of a step that is taken at first, and its factor after each sweep
 TAU_FLOOR = 1e-6
 
 
@@ -35,26 +38,43 @@ class Sites:
     log_evidence: float
 
 
+class _Tilted(NamedTuple):
+    """log Z = log E[Φ(± g / SHARPNESS)] of each label under its cavity, and its derivatives by the mean."""
+
+    log_z: Array  # (N,)
+    slope: Array  # (N,)
+    curvature: Array  # (N,) minus the second derivative
+
+
 def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
-    """Damped parallel expectation propagation for labels `crashed` (N,) under N(prior_mean, K)."""
+    """Damped parallel expectation propagation for labels `crashed` (N,) under N(prior_mean, K).
+
+    Each label has a site exp(-½ τ g² + ν g). The cavity N(m, v) is the posterior without it, and the site is
+    chosen such that cavity times site has the mean and variance of cavity times label:
+
+        1/v = 1/var - τ,   m = v (mean/var - ν);     τ = β / (1 - β v),   ν = τ m + α (1 + τ v)
+
+    with α the derivative of log Z by m and β minus its second derivative.
+    """
     sign = np.where(crashed, 1.0, -1.0)
     n = len(sign)
     tau, nu = np.full(n, TAU_FLOOR), np.full(n, TAU_FLOOR * prior_mean)
     cavity_mean, cavity_var, log_z = np.zeros(n), np.ones(n), np.zeros(n)
-    damping = 0.8
+    damping = DAMPING
     for _ in range(SWEEPS):
         mean, var = _posterior(K, tau, nu, prior_mean)
         cavity_var = 1.0 / np.maximum(1.0 / var - tau, 1e-12)
         cavity_mean = cavity_var * (mean / var - nu)
-        log_z, grad, bend = _tilted(sign, cavity_mean, cavity_var)
-        new_tau = np.maximum(bend / np.maximum(1.0 - bend * cavity_var, 1e-12), TAU_FLOOR)
-        new_nu = new_tau * cavity_mean + grad * (1.0 + new_tau * cavity_var)
+        log_z, slope, curvature = _tilted(sign, cavity_mean, cavity_var)
+        new_tau = np.maximum(curvature / np.maximum(1.0 - curvature * cavity_var, 1e-12), TAU_FLOOR)
+        new_nu = new_tau * cavity_mean + slope * (1.0 + new_tau * cavity_var)
         moved = float(np.max(np.abs(new_tau - tau) / (1.0 + tau)))
         tau, nu = tau + damping * (new_tau - tau), nu + damping * (new_nu - nu)
-        damping *= 0.98
-        if moved < 1e-6:
+        damping *= LESS
+        if moved < SETTLED:
             break
     target, var = nu / tau, 1.0 / tau
+    # log N(target; prior_mean, K + var) + Σ log Z - log N(target; m, v + var), without what cancels
     spread = cavity_var + var
     total = K + np.diag(var)
     residual = target - prior_mean
@@ -65,31 +85,31 @@ def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
 
 
 def fit_crashes(X: Array, crashed: Flags, kernel: Kernel) -> GP:
-    """The latent process given trials X (N, D) and which crashed; mean and lengthscale by evidence."""
-    best: tuple[float, GP] | None = None
-    for relative in LENGTHSCALES:
-        hyper = Hyper((relative * float(np.sqrt(X.shape[1])),) * X.shape[1], 1.0, SHARPNESS)
-        K = condition(kernel, hyper, X[:0], np.zeros(0)).covariance(X, X)
-        for prior_mean in SAFE_MEANS:
-            sites = propagate(K, crashed, prior_mean)
-            score = sites.log_evidence - 0.5 * ((prior_mean - SAFE_MEAN) / MEAN_SPREAD) ** 2
-            if best is None or score > best[0]:
-                gp = condition(kernel, hyper, X, sites.target, noise_var=sites.var, prior_mean=prior_mean)
-                best = score, gp
-    assert best is not None
-    return best[1]
+    """The latent process given trials X (N, D) and which of them crashed; its mean is the likeliest."""
+    dim = X.shape[1]
+    hyper = Hyper((LENGTHSCALE * float(np.sqrt(dim)),) * dim, 1.0, SHARPNESS)
+    K = Covariance(kernel, hyper).between(X, X)
+    sites = {prior_mean: propagate(K, crashed, prior_mean) for prior_mean in PRIOR_MEANS}
+
+    def log_posterior(prior_mean: float) -> float:
+        return sites[prior_mean].log_evidence - 0.5 * ((prior_mean - SAFE_MEAN) / MEAN_SPREAD) ** 2
+
+    best = max(PRIOR_MEANS, key=log_posterior)
+    return condition(kernel, hyper, X, sites[best].target, noise_var=sites[best].var, prior_mean=best)
 
 
 def _posterior(K: Array, tau: Array, nu: Array, prior_mean: float) -> tuple[Array, Array]:
+    """Mean (N,) and variance (N,) of g at the data, given the sites."""
     gain = np.linalg.solve(K + np.diag(1.0 / tau), K)  # (K + S)^-1 K
     mean = prior_mean + gain.T @ (nu / tau - prior_mean)
     return mean, np.maximum(np.diag(K) - np.einsum("ab,ab->b", K, gain), 1e-12)
 
 
-def _tilted(sign: Array, mean: Array, var: Array) -> tuple[Array, Array, Array]:
-    """log Z of a label under N(mean, var), its derivative by the mean, and minus the second one."""
+def _tilted(sign: Array, mean: Array, var: Array) -> _Tilted:
+    """Of labels with `sign` (N,) under N(mean, var), elementwise."""
+    # Z = Φ(z) with z = ± mean / √(SHARPNESS² + var), and r = φ(z)/Φ(z) is the derivative of log Φ
     spread = np.sqrt(SHARPNESS**2 + var)
     z = sign * mean / spread
     log_z = log_ndtr(z)
     ratio = density_over_cdf(z, log_z)
-    return log_z, sign * ratio / spread, ratio * (z + ratio) / spread**2
+    return _Tilted(log_z, sign * ratio / spread, ratio * (z + ratio) / spread**2)

@@ -1,6 +1,6 @@
-"""What is known, and the processes fitted to it: one for f, one for each g, one for crashes."""
+"""The processes fitted to a history: one for f, one for each g, one for crashes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,71 +11,96 @@ from ..history import History
 from ..settings import Settings
 from .covariance import Hyper
 from .crashes import fit_crashes
-from .fit import fit
-from .gp import GP, condition
+from .gp import GP
 from .outputs import Outputs
-from .priors import Priors
+from .refit import refit
 
 SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
-SETTLED, GROWTH = 40, 1.04  # beyond so many observations hyperparameters are learned when there are 4 % more
 
 
 @dataclass(frozen=True)
-class Models:
-    """The processes fitted to a history."""
+class Fitted:
+    """Hyperparameters of a fit, where the next one may start.
 
-    objective: GP
-    feasibility: Feasibility
-
-    def warm(self) -> "Warm":
-        """Where the next fit may start."""
-        return Warm(self.objective.hyper, tuple(gp.hyper for gp in self.feasibility.constraints))
-
-
-@dataclass(frozen=True)
-class Warm:
-    """Hyperparameters of the last fit."""
+    Parameters
+    ----------
+    objective
+        Those of f.
+    constraints
+        Those of each g.
+    """
 
     objective: Hyper
     constraints: tuple[Hyper, ...] = ()
 
 
-def fit_models(history: History, settings: Settings, warm: Warm | None) -> Models:
-    """One process for f, one for each g, and one for crashes once there was one."""
-    known = np.isfinite(history.y)
-    objective = _fit(history.X[known], history.y[known], settings, settings.objective, True,
-                     warm.objective if warm else None)  # fmt: skip
+@dataclass(frozen=True)
+class Models:
+    """The processes fitted to a history.
+
+    Parameters
+    ----------
+    objective
+        The process of f.
+    feasibility
+        The processes that decide on safety: of each g, and of crashes.
+    """
+
+    objective: GP
+    feasibility: Feasibility
+
+    @property
+    def fitted(self) -> Fitted:
+        """Their hyperparameters."""
+        return Fitted(self.objective.hyper, tuple(gp.hyper for gp in self.feasibility.constraints))
+
+
+def fit_models(history: History, settings: Settings, last: Fitted | None) -> Models:
+    """One process for f, one for each g, and one for crashes once there was one.
+
+    Parameters
+    ----------
+    history
+        The trials told.
+    settings
+        Kernel, priors, and whether outputs are standardised and P(safe) calibrated.
+    last
+        Hyperparameters of the last fit.
+    """
+    measured = np.isfinite(history.y)
+    objective = refit(
+        history.X[measured], history.y[measured], kernel=settings.kernel, priors=settings.objective,
+        outputs=_outputs(history.y[measured], settings, centre=True), last=last.objective if last else None,
+    )  # fmt: skip
     constraints, widths = [], []
-    unforeseen = history.crashed.copy()
+    crashed = history.crashed.copy()
     for j in range(history.g.shape[1]):
-        known = np.isfinite(history.g[:, j])
-        start = warm.constraints[j] if warm and j < len(warm.constraints) else None
-        gp = _fit(history.X[known], history.g[known, j], settings, settings.constraint, False, start)
+        gp = _fit_constraint(history, j, settings, last)
         constraints.append(gp)
-        noise = gp.outputs.scale * gp.hyper.noise  # as it is known now
-        spread = np.hypot(history.predicted_std[:, j], noise)
-        errors = (history.g[:, j] - history.predicted_mean[:, j]) / spread
-        if settings.calibrate:
-            unforeseen |= (history.g[:, j] > 0.0) & (errors > SURPRISE)
+        errors = _standardised_errors(history, j, gp)
+        if settings.calibrate:  # a violation that could not be foreseen is learned from like a crash
+            crashed |= (history.g[:, j] > 0.0) & (errors > SURPRISE)
         widths.append(widening(np.minimum(errors, SURPRISE)) if settings.calibrate else 1.0)
-    crash = fit_crashes(history.X, unforeseen, settings.kernel) if unforeseen.any() else None
+    crash = fit_crashes(history.X, crashed, settings.kernel) if crashed.any() else None
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
 
-def _fit(X: Array, y: Array, settings: Settings, priors: Priors, centre: bool, warm: Hyper | None) -> GP:
-    if X.shape[1] == 1:
-        priors = replace(priors, additive=None)  # one effect is the whole
-    outputs = Outputs.of(y, centre=centre) if settings.standardize else Outputs()
-    if len(y) == 0:
-        return condition(settings.kernel, priors.hyper_start(X.shape[1]), X, y)
-    learned = 0 if warm is None else warm.learned_from
-    if warm is not None and not _is_due(len(y), learned):
-        target = outputs.to_model(y)
-        return condition(settings.kernel, warm, X, target, mean_std=priors.mean_std, outputs=outputs)
-    cold = len(y) < 20 or len(y) % 5 == 0 or len(y) > 1.5 * learned
-    return fit(X, y, kernel=settings.kernel, priors=priors, outputs=outputs, warm=warm, cold=cold)
+def _fit_constraint(history: History, j: int, settings: Settings, last: Fitted | None) -> GP:
+    g = history.g[:, j]
+    measured = np.isfinite(g)
+    return refit(
+        history.X[measured], g[measured], kernel=settings.kernel, priors=settings.constraint,
+        outputs=_outputs(g[measured], settings, centre=False),
+        last=last.constraints[j] if last and j < len(last.constraints) else None,
+    )  # fmt: skip
 
 
-def _is_due(n: int, learned: int) -> bool:
-    """Whether hyperparameters learned from `learned` observations are to be learned again from n."""
-    return n <= SETTLED or int(np.log(n) / np.log(GROWTH)) > int(np.log(max(learned, 1)) / np.log(GROWTH))
+def _standardised_errors(history: History, j: int, gp: GP) -> Array:
+    """(N,) how far each trial's g_j lay above its prediction, in standard deviations; NaN without one."""
+    noise = gp.outputs.scale * gp.hyper.noise  # as it is known now
+    spread = np.hypot(history.predicted_std[:, j], noise)
+    return np.asarray((history.g[:, j] - history.predicted_mean[:, j]) / spread)
+
+
+def _outputs(y: Array, settings: Settings, *, centre: bool) -> Outputs:
+    return Outputs.of(y, centre=centre) if settings.standardize else Outputs()

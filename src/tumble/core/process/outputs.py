@@ -9,14 +9,20 @@ from ..arrays import Array
 
 @dataclass(frozen=True)
 class Outputs:
-    """Model units: (y - shift) / scale. Constraints are scaled, never shifted, so that 0 stays the limit."""
+    """Model units: (y - shift) / scale. Constraints are scaled, never shifted, so that 0 stays the limit.
+
+    Parameters
+    ----------
+    shift, scale
+        Of the user's units.
+    """
 
     shift: float = 0.0
     scale: float = 1.0
 
     @staticmethod
     def of(y: Array, *, centre: bool) -> "Outputs":
-        """Units in which `y` (N,) has unit size, and zero mean where `centre`."""
+        """Units in which `y` (N,) has a root mean square of 1, and a mean of 0 where `centre`."""
         if y.size == 0:
             return Outputs()
         largest = float(np.max(np.abs(y))) or 1.0
@@ -28,9 +34,9 @@ class Outputs:
         return Outputs(shift * largest, scale * largest)
 
     def to_model(self, y: Array) -> Array:
-        """From the user's units."""
+        """Values in the user's units, in model units."""
         return (y - self.shift) / self.scale
 
     def mean(self, mean: Array) -> Array:
-        """A mean, in the user's units."""
+        """A mean in model units, in the user's units."""
         return self.shift + self.scale * mean

@@ -1,10 +1,12 @@
 """Priors of hyperparameters (App. D).
 
-Priors are densities of the value itself where the paper prints them (`Uniform`, `Gamma`, `Normal`) and of
-its logarithm for `LogNormal`, whose mode is then its median.
+A prior is a density of the value itself where the paper prints it (`Uniform`, `Gamma`, `Normal`) and of its
+logarithm for `LogNormal`, whose mode is then its median. A fit moves logarithms, so that derivatives are by
+the logarithm of the value.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -13,97 +15,144 @@ from ..arrays import Array
 from ..deprecation import renamed_fields
 from .covariance import Hyper
 
+LARGEST_LENGTHSCALE, LARGEST_VARIANCE, LARGEST_NOISE = 1e3, 1e12, 1e6  # and one over these the smallest
+LARGEST_LOGIT = 7.0  # of the additive share, and its smallest below 0
+
+
+class LogDensity(NamedTuple):
+    """Logarithm of a density up to a constant, with its first and second derivative, elementwise."""
+
+    value: Array
+    slope: Array
+    curvature: Array
+
+
+class LogPrior(NamedTuple):
+    """Logarithm of the prior of all of θ up to a constant, its gradient, the diagonal of its Hessian."""
+
+    value: float
+    slope: Array  # (P,)
+    curvature: Array  # (P,)
+
 
 @dataclass(frozen=True)
 class Uniform:
-    """Uniform on [low, high]."""
+    """Uniform between two values.
+
+    Parameters
+    ----------
+    low, high
+        The ends, both above 0.
+    """
 
     low: float
     high: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
-        """Logarithm of the density, up to a constant, and its derivatives by the logarithm of the value."""
-        return np.zeros_like(log_value), np.zeros_like(log_value), np.zeros_like(log_value)
+    def log_density(self, log_value: Array) -> LogDensity:
+        """At values given by their logarithms; derivatives are by the logarithm."""
+        return LogDensity(np.zeros_like(log_value), np.zeros_like(log_value), np.zeros_like(log_value))
 
     @property
     def start(self) -> float:
-        """Where a fit without anything better begins."""
+        """Where a fit without anything better begins: the middle."""
         return 0.5 * (self.low + self.high)
 
     @property
     def support(self) -> tuple[float, float]:
-        """Where the fit may look."""
+        """The values that a fit may take: from `low` to `high`."""
         return self.low, self.high
 
 
 @dataclass(frozen=True)
 class Gamma:
-    """Gamma with concentration `shape` and `rate`."""
+    """Gamma law.
+
+    Parameters
+    ----------
+    shape
+        Its concentration.
+    rate
+        One over its scale; the mean is shape / rate.
+    """
 
     shape: float
     rate: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
-        """As for `Uniform`."""
+    def log_density(self, log_value: Array) -> LogDensity:
+        """At values given by their logarithms; derivatives are by the logarithm."""
         value = self.rate * np.exp(log_value)
-        return (self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value, -value
+        return LogDensity((self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value, -value)
 
     @property
     def start(self) -> float:
-        """The mean."""
+        """Where a fit without anything better begins: the mean."""
         return self.shape / self.rate
 
     @property
     def support(self) -> tuple[float, float]:
-        """From a hundredth to ten times the mean."""
+        """The values that a fit may take: from a hundredth to ten times the mean."""
         return 0.01 * self.start, 10.0 * self.start
 
 
 @dataclass(frozen=True)
 class Normal:
-    """Normal, restricted to positive values."""
+    """Normal law, restricted to positive values.
+
+    Parameters
+    ----------
+    mean, std
+        Mean and standard deviation, before the restriction.
+    """
 
     mean: float
     std: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
-        """As for `Uniform`."""
+    def log_density(self, log_value: Array) -> LogDensity:
+        """At values given by their logarithms; derivatives are by the logarithm."""
         value = np.exp(log_value)
         z = (value - self.mean) / self.std
         relative = value / self.std
-        return -0.5 * z * z, -z * relative, -relative * (relative + z)
+        return LogDensity(-0.5 * z * z, -z * relative, -relative * (relative + z))
 
     @property
     def start(self) -> float:
-        """The mean."""
+        """Where a fit without anything better begins: the mean."""
         return self.mean
 
     @property
     def support(self) -> tuple[float, float]:
-        """Positive values within six standard deviations."""
+        """The values that a fit may take: positive ones within six standard deviations of the mean."""
         return max(1e-3 * self.mean, self.mean - 6.0 * self.std), self.mean + 6.0 * self.std
 
 
 @dataclass(frozen=True)
 class LogNormal:
-    """Log-normal by its median and the standard deviation of the logarithm."""
+    """Log-normal law; its density is that of the logarithm.
+
+    Parameters
+    ----------
+    median
+        The median.
+    sigma
+        Standard deviation of the logarithm.
+    """
 
     median: float
     sigma: float
 
-    def log_density(self, log_value: Array) -> tuple[Array, Array, Array]:
-        """As for `Uniform`, but the density is that of the logarithm."""
+    def log_density(self, log_value: Array) -> LogDensity:
+        """At values given by their logarithms; derivatives are by the logarithm."""
         z = (log_value - np.log(self.median)) / self.sigma
-        return -0.5 * z * z, -z / self.sigma, np.full_like(z, -(self.sigma**-2.0))
+        return LogDensity(-0.5 * z * z, -z / self.sigma, np.full_like(z, -(self.sigma**-2.0)))
 
     @property
     def start(self) -> float:
-        """The median."""
+        """Where a fit without anything better begins: the median."""
         return self.median
 
     @property
     def support(self) -> tuple[float, float]:
-        """Within six standard deviations of the logarithm."""
+        """The values that a fit may take: within six standard deviations of the logarithm."""
         return self.median * float(np.exp(-6 * self.sigma)), self.median * float(np.exp(6 * self.sigma))
 
 
@@ -113,12 +162,28 @@ Prior = Uniform | Gamma | Normal | LogNormal
 @renamed_fields(mean="mean_std")
 @dataclass(frozen=True)
 class Priors:
-    """Priors of one process.
+    """Priors of the hyperparameters of one process, in model units.
 
-    noise: a prior of the standard deviation, or the value where it is known.
-    additive: (mean, std) of the logit of the share of one-dimensional effects; None for no such share.
-    mean_std: standard deviation of a constant mean, learned in model units; None for a mean of 0. Trials
-    crowd where values are good, so that their average says nothing of where none was made.
+    Parameters
+    ----------
+    lengthscale
+        Of each lengthscale, in the unit cube.
+    variance
+        Of the variance of f.
+    noise
+        Of the noise's standard deviation, or its value where it is known.
+    additive
+        Mean and standard deviation of the logit of the share of one-dimensional effects; None for no share.
+    mean_std
+        Standard deviation of a constant mean that is learned; None for a mean of 0. Trials crowd where
+        values are good, so that their average says nothing of where none was made.
+
+    Examples
+    --------
+    >>> from tumble.core.settings import Settings
+    >>> priors = Priors(LogNormal(0.5, 0.7), LogNormal(1.0, 1.0), noise=0.01)
+    >>> Settings(objective=priors).objective.noise
+    0.01
     """
 
     lengthscale: Prior
@@ -148,27 +213,28 @@ class Priors:
         """Bounds of theta; a known noise has equal ones."""
         noise = (self.noise, self.noise) if isinstance(self.noise, float) else self.noise.support
         supports = [self.lengthscale.support] * dim + [self.variance.support, noise]
-        largest = [1e3] * dim + [1e12, 1e6]
+        largest = [LARGEST_LENGTHSCALE] * dim + [LARGEST_VARIANCE, LARGEST_NOISE]
         spans = [np.clip(support, 1.0 / top, top) for support, top in zip(supports, largest, strict=True)]
         spans[-1] = spans[-1] ** 2
         logs = [(float(np.log(low)), float(np.log(high))) for low, high in spans]
-        return logs if self.additive is None else [*logs, (-7.0, 7.0)]
+        return logs if self.additive is None else [*logs, (-LARGEST_LOGIT, LARGEST_LOGIT)]
 
-    def log_density(self, theta: Array) -> tuple[float, Array, Array]:
-        """Logarithm of the prior at theta, up to a constant, its gradient, the diagonal of its Hessian."""
+    def log_density(self, theta: Array) -> LogPrior:
+        """At θ (P,), as `to_theta` orders it."""
         split = len(theta) - (2 if self.additive is None else 3)
         parts = [
             self.lengthscale.log_density(theta[:split]),
             self.variance.log_density(theta[split : split + 1]),
         ]
         if isinstance(self.noise, float):
-            parts.append((np.zeros(1), np.zeros(1), np.zeros(1)))
-        else:
-            value, slope, bend = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
-            parts.append((value, 0.5 * slope, 0.25 * bend))
+            parts.append(LogDensity(np.zeros(1), np.zeros(1), np.zeros(1)))
+        else:  # θ has the logarithm of the variance, which is twice that of the standard deviation
+            value, slope, curvature = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
+            parts.append(LogDensity(value, 0.5 * slope, 0.25 * curvature))
         if self.additive is not None:
             centre, spread = self.additive
             z = (theta[-1:] - centre) / spread
-            parts.append((-0.5 * z * z, -z / spread, np.array([-(spread**-2.0)])))
-        values, slopes, bends = zip(*parts, strict=True)
-        return float(sum(v.sum() for v in values)), np.concatenate(slopes), np.concatenate(bends)
+            parts.append(LogDensity(-0.5 * z * z, -z / spread, np.array([-(spread**-2.0)])))
+        values, slopes, curvatures = zip(*parts, strict=True)
+        total = float(sum(value.sum() for value in values))
+        return LogPrior(total, np.concatenate(slopes), np.concatenate(curvatures))

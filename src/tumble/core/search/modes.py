@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from ..acquisition import Acquisition
 from ..arrays import Array, Flags
 from ..budget import SearchMode
-from ..process.models import Warm
+from ..process.models import Fitted
 from .candidates import surroundings
 from .context import Context
 from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
@@ -37,7 +37,7 @@ class Proposal:
     std: float
     g_mean: Array  # (G,)
     g_std: Array  # (G,)
-    warm: Warm | None = None
+    warm: Fitted | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Search:
             mean=float(outputs.mean(mean)[0]), std=float(outputs.scale * np.sqrt(var[0])),
             g_mean=np.array([gp.outputs.mean(m)[0] for gp, m, _ in g]),
             g_std=np.array([gp.outputs.scale * np.sqrt(v[0]) for gp, _, v in g]),
-            warm=models.warm(),
+            warm=models.fitted,
         )  # fmt: skip
 
     def _climb(self, fun: ValueAndGrad, starts: Array) -> Maxima:

@@ -21,8 +21,9 @@ import numpy as np
 from optuna.trial import FrozenTrial
 
 from tumble.core.process.covariance import Hyper
+from tumble.core.process.models import Fitted
 from tumble.serialize import OLD_MODES, rounded
-from tumble.trials import Fitted, Suggestion
+from tumble.trials import Suggestion
 
 DECISION = "tumble:decision"
 OUTCOME = "tumble:outcome"

@@ -1,0 +1,45 @@
+"""When the hyperparameters of a process are learned again, and when the last ones still serve."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Array
+from .covariance import Hyper
+from .fit import fit
+from .gp import GP, condition
+from .kernels import Kernel
+from .outputs import Outputs
+from .priors import Priors
+
+SETTLED, GROWTH = 40, 1.04  # beyond so many observations hyperparameters are learned when there are 4 % more
+FEW = 20  # up to so many observations every fit starts from the prior's centre as well
+COLD_EVERY = 5  # later every so many observations, and
+COLD_GROWTH = 1.5  # whenever there are so many times the observations of the last fit
+
+
+def refit(X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None) -> GP:
+    """A process of X (N, D) and y (N,) in the user's units.
+
+    last: the hyperparameters of the last fit, which are kept while it is too early to learn them again.
+    """
+    if X.shape[1] == 1:
+        priors = replace(priors, additive=None)  # one effect is the whole
+    if len(y) == 0:
+        return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
+    learned_from = 0 if last is None else last.learned_from
+    if last is not None and not is_due(len(y), learned_from):
+        target = outputs.to_model(y)
+        return condition(kernel, last, X, target, mean_std=priors.mean_std, outputs=outputs)
+    cold = len(y) < FEW or len(y) % COLD_EVERY == 0 or len(y) > COLD_GROWTH * learned_from
+    return fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
+
+
+def is_due(n: int, learned_from: int) -> bool:
+    """Whether hyperparameters learned from `learned_from` observations are to be learned again from n."""
+    return n <= SETTLED or _generation(n) > _generation(max(learned_from, 1))
+
+
+def _generation(n: int) -> int:
+    """Rises by 1 whenever n has grown by a factor GROWTH."""
+    return int(np.log(n) / np.log(GROWTH))

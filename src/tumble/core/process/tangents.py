@@ -1,0 +1,80 @@
+"""Covariances of all pairs of data, and their derivatives by the hyperparameters that a fit moves.
+
+θ holds the logarithms of the D lengthscales and of the variance, that of the noise variance, and the logit
+of the additive share a where there is one. For a pair at distances r_j (core.process.covariance):
+
+    ∂k/∂log ℓ_j = -r_j² v [(1 - a) h1(r²) + a/D h1(r_j²)],     ∂k/∂log v = k
+    ∂k/∂logit a = a (1 - a) v [Σ_j h0(r_j²)/D - h0(r²)],       ∂k/∂log noise = 0 off the diagonal
+"""
+
+import numpy as np
+from scipy.linalg.blas import dsymv
+from scipy.special import expit
+
+from ..arrays import Array
+from .kernels import KERNELS, Kernel
+
+
+class PairCovariances:
+    """The Q = N (N - 1) / 2 pairs of N data; distances are worked out once."""
+
+    def __init__(self, kernel: Kernel, X: Array, *, additive: bool) -> None:
+        self.kernel, self.additive = kernel, additive
+        n, self.dim = X.shape
+        first, second = np.tril_indices(n, -1)
+        self.lower = first + n * second  # where the pairs lie in a matrix stored by columns
+        columns = np.ascontiguousarray(X.T)
+        self._distances = columns.take(first, axis=1)
+        self._distances -= columns.take(second, axis=1)
+        np.abs(self._distances, out=self._distances)  # (D, Q)
+        self._squares = self._distances * self._distances
+        self._tangents = np.zeros((self.dim + (3 if additive else 2), len(first)))
+        self._memory = np.empty((2, *self._squares.shape))
+
+    def tangents(self, theta: Array) -> Array:
+        """(P, Q) derivatives of each pair's covariance by each of θ; row D is the covariance itself.
+
+        The next call overwrites them.
+        """
+        dim = self.dim
+        variance, inverse = np.exp(theta[dim]), np.exp(-2.0 * theta[:dim])
+        r2 = np.multiply(self._squares, inverse[:, None], out=self._tangents[:dim])
+        k, h1 = KERNELS[self.kernel](np.add.reduce(r2, axis=0), 1, variance)
+        factors = np.negative(h1, out=h1)  # ∂k/∂log ℓ_j is r_j² times this
+        if self.additive:
+            share = float(expit(theta[-1]))
+            effects, factors = self._effects(r2, inverse)
+            effects *= variance / dim
+            effects -= k  # Σ_j h0(r_j²)/D - h0(r²), times v
+            k += share * effects
+            np.multiply(effects, share * (1.0 - share), out=self._tangents[-1])
+            factors *= share * variance / dim
+            factors += (1.0 - share) * h1
+        r2 *= factors
+        self._tangents[dim] = k
+        return self._tangents
+
+    def times(self, pairs: Array, vector: Array) -> Array:
+        """(N,) the symmetric matrix that has these `pairs` (Q,), and no diagonal, times `vector` (N,)."""
+        n = len(vector)
+        matrix = np.zeros(n * n)
+        matrix[self.lower] = pairs
+        return np.asarray(dsymv(1.0, matrix.reshape(n, n, order="F"), vector, lower=1))
+
+    def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
+        """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance; `KERNELS` would take roots of r2."""
+        # With s_j = √5 r_j:  h0 = (1 + s_j + s_j²/3) exp(-s_j),  -h1 = 5/3 (1 + s_j) exp(-s_j)
+        h1, e = self._memory
+        if self.kernel == "se":
+            np.multiply(r2, -0.5, out=h1)
+            np.exp(h1, out=h1)
+            return np.add.reduce(h1, axis=0), h1
+        np.multiply(self._distances, -np.sqrt(5.0 * inverse)[:, None], out=h1)  # -s_j
+        np.exp(h1, out=e)
+        np.subtract(1.0, h1, out=h1)
+        h1 *= e
+        h0 = np.einsum("jq,jq->q", r2, e)
+        h0 *= 5.0 / 3.0
+        h0 += np.add.reduce(h1, axis=0)
+        h1 *= 5.0 / 3.0
+        return h0, h1

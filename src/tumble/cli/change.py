@@ -27,11 +27,11 @@ FAULT, STOPPED = 3, 130
 
 
 def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> Ledger:
-    """The study of a file, to be run or only looked at; Optuna keeps its own remarks to itself."""
+    """The study of a file, to be changed, run or only read; Optuna's own messages are switched off."""
     config = read_study_file(file)  # before anything slow is imported
     if running:
         rig.check(config)
-    with _no_garbage():
+    with _without_garbage_collection():
         import optuna
 
         from tumble.studies.ledger import Ledger
@@ -41,8 +41,8 @@ def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> 
 
 
 @contextmanager
-def _no_garbage() -> Iterator[None]:
-    """What is imported stays: looking for garbage among it takes a twentieth of the time of `tumble ask`."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Keep the garbage collector away from what is imported: it would take a fifth of `tumble ask`."""
     gc.disable()
     try:
         yield

@@ -41,7 +41,7 @@ def run_here(ledger: Ledger, quiet: bool) -> End:
 
 
 def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
-    """`count` trials at a time, each in a process of its own; a fault of one stops them all in good order."""
+    """`count` trials at a time, each in a process of its own; a fault of one stops the others like Ctrl-C."""
     command = [sys.executable, "-m", "tumble.cli", "run", str(ledger.config.path), "--quiet"]
     with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
         workers = [_Worker.start(command) for _ in range(count)]
@@ -109,19 +109,19 @@ def _finish_with_parent() -> None:
 
 @contextlib.contextmanager
 def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C is a wish, the second an order."""
-    wishes: list[int] = []
+    """The first Ctrl-C asks to stop after the trial in hand; the second interrupts it."""
+    signals: list[int] = []
 
     def note(number: int, frame: object) -> None:
-        wishes.append(number)
-        if len(wishes) > 1:
+        signals.append(number)
+        if len(signals) > 1:
             raise KeyboardInterrupt
         if not quiet:
             print("\nfinishing the trial in hand; Ctrl-C again abandons it", file=sys.stderr)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(wishes)
+        yield lambda: bool(signals)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""What the commands have in common: the study file, --json, and the exit codes at the end of each help."""
+"""What the commands share: the study file, --json, and the exit codes at the end of each help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that only look: status, best, plan, export, report, dashboard. They write nothing to a study."""
+"""Commands that only read a study: status, best, plan, export, report, dashboard."""
 
 from __future__ import annotations
 

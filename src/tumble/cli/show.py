@@ -21,7 +21,7 @@ def as_json(value: object) -> str:
 
 
 def number(value: object) -> str:
-    """A value, short."""
+    """A value with at most five digits."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -30,14 +30,14 @@ def number(value: object) -> str:
 
 
 def percent(p: float | None) -> str:
-    """A probability, short, and never rounded up to certainty."""
+    """A probability with four digits; never rounded up to 100 %."""
     if p is None:
         return "-"
     return ">99.99 %" if 0.9999 < p < 1 else f"{100 * p:.4g} %"
 
 
 def pairs(values: dict[str, Any]) -> str:
-    """Name=value, one after the other."""
+    """The values as name=value, in one line."""
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
 
 

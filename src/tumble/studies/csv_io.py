@@ -131,7 +131,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
 
 
 def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
-    """What makes two trials one: the setting, what was measured, and how it ended."""
+    """What two trials must share to be the same one: the setting, the results, and how it ended."""
     results = trial.user_attrs.get(RESULTS, {})
     values = [trial.params[name] for name in config.space.names]
     values += [results.get(name) for name in config.result_names]

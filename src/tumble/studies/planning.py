@@ -1,4 +1,4 @@
-"""What the controller of risk would do with T trials and B failures, before anything is run."""
+"""What the search would risk with T trials and B failures, before anything is run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from tumble.core.settings import Settings
 
 @dataclass(frozen=True)
 class Cost:
-    """What one failure does, where every bold trial fails and every careful one succeeds."""
+    """What one failure costs, where every bold trial fails and every careful one succeeds.
+
+    Parameters
+    ----------
+    failure, trial
+        Which failure it is, and in which trial it happens.
+    rho_before, rho_after
+        The P(safe) that is asked for before and after it.
+    careful
+        How many careful trials follow until risk is taken again; all that are left where it never is.
+    """
 
     failure: int
     trial: int
     rho_before: float
     rho_after: float
-    careful: int  # careful trials until risk is taken again; all that are left where it is not
+    careful: int
 
     def __str__(self) -> str:
         """One line of the plan."""
@@ -27,7 +37,19 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """The best case, and the worst."""
+    """The plan for T trials and B failures: if nothing fails, and if every bold trial fails.
+
+    Parameters
+    ----------
+    trials, failures
+        T and B.
+    rho_start, rho_end
+        The P(safe) that is asked for in the first trial, and once no failure is left.
+    risky_without_failures
+        How many trials are bold if nothing fails.
+    costs
+        What each failure costs if every bold trial fails.
+    """
 
     trials: int
     failures: int
@@ -51,7 +73,30 @@ class Plan:
 
 
 def make_plan(trials: int, failures: int, settings: Settings | None = None) -> Plan:
-    """The plan for T trials and B failures; `InputError` where they don't fit together."""
+    """The plan for T trials and B failures.
+
+    Parameters
+    ----------
+    trials, failures
+        T and B.
+    settings
+        As for `tumble.Optimizer`; None for the default.
+
+    Returns
+    -------
+    Plan
+        `str(plan)` says it in a few lines.
+
+    Raises
+    ------
+    InputError
+        If T and B don't fit together.
+
+    Examples
+    --------
+    >>> make_plan(60, 6).risky_without_failures
+    60
+    """
     settings = settings or Settings()
     total, allowed = checks.budget(trials, failures)
     assert allowed is not None

@@ -31,7 +31,7 @@ OUTCOMES = {"safe": SAFE, "failed": FAILED, "crashed": CRASHED}
 
 
 def figures(ledger: Ledger) -> dict[str, go.Figure]:
-    """The figures of a study by a name that is fit for an HTML id; empty before anything was told."""
+    """The figures of a study, by names that can be ids in HTML; empty before anything was told."""
     opt = ledger.optimizer()
     if not any(t.status == "told" for t in opt.trials):
         return {}
@@ -46,12 +46,12 @@ def figures(ledger: Ledger) -> dict[str, go.Figure]:
 
 
 def write_report(ledger: Ledger, path: Path) -> None:
-    """Write the page."""
+    """Write the page of a study to a file."""
     path.write_text(page(ledger), encoding="utf-8")
 
 
 def page(ledger: Ledger) -> str:
-    """The page as HTML; nothing in it is fetched from anywhere."""
+    """The page as HTML; a browser needs no network to show it."""
     drawn = "\n".join(_section(name, figure) for name, figure in figures(ledger).items())
     return PAGE.format(
         title=escape(ledger.config.name),
@@ -63,13 +63,13 @@ def page(ledger: Ledger) -> str:
 
 
 def _section(name: str, figure: go.Figure) -> str:
-    """A figure's place, with its numbers; no text in them ends the script element they stand in."""
+    """The place of a figure, with its numbers; "<" is escaped so that no text ends the script element."""
     numbers = figure.to_json().replace("<", "\\u003c")
     return f'<section class="figure" id="{name}"><script type="application/json">{numbers}</script></section>'
 
 
 def _packed_plotly() -> str:
-    """Plotly's program, which is nearly all of a page, in two fifths of its size."""
+    """Plotly's program, compressed to two fifths of its size; it is nearly all of a page."""
     return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
 
 
@@ -172,7 +172,7 @@ def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:
 
 
 def _outcome_colours() -> dict[str, Any]:
-    """A colour for each outcome 0, 1, 2, and the legend: lines like these have no other than a bar."""
+    """A colour for each outcome 0, 1, 2, and a colour bar, which is the only legend these lines can have."""
     count = len(OUTCOMES)
     steps = [[(i + end) / count, colour] for i, colour in enumerate(OUTCOMES.values()) for end in (0, 1)]
     legend = {"tickvals": list(range(count)), "ticktext": list(OUTCOMES), "len": 0.5, "thickness": 16}

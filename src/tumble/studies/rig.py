@@ -9,7 +9,7 @@ ends with another code                `Crashed`: a failure; a last line of JSON 
                                       and the last line of the error stream is the reason
 ends with a transient code            `Transient`: a fault of the infrastructure, to be tried again
 runs longer than the limit            `Crashed` ("ran longer than 600 s"): a failure, and the command is ended
-ends with 0, last line unusable       `Unusable`: the command and the study file don't fit; nobody is billed
+ends with 0, last line unusable       `Unusable`: the command does not fit the study file; nothing is billed
 can't be started                      `Unusable`
 ====================================  =======================================================================
 """
@@ -68,7 +68,7 @@ class Transient:
 
 @dataclass(frozen=True)
 class Unusable:
-    """The command can't be understood or started: someone has to look at it."""
+    """The command can't be started, or its output can't be understood: a person has to look at it."""
 
     reason: str
     output: str = ""
@@ -78,7 +78,7 @@ Verdict: TypeAlias = Measured | Crashed | Transient | Unusable
 
 
 def check(config: StudyConfig) -> None:
-    """Refuse a command that can't be started, or whose script is not there, before a trial pays for it."""
+    """Refuse a command that can't be started, or whose script does not exist, before there is a trial."""
     if config.command is None:
         return
     folder = config.path.absolute().parent
@@ -88,7 +88,7 @@ def check(config: StudyConfig) -> None:
 
 
 def _unstartable(program: str, folder: Path) -> str:
-    """What is wrong with the program; nothing where only a trial's setting can tell."""
+    """What is wrong with the program; empty where that depends on the setting of a trial."""
     if PLACEHOLDER.search(program):
         return ""
     if "/" not in program:
@@ -102,8 +102,10 @@ def _unstartable(program: str, folder: Path) -> str:
 
 
 def _without_script(command: tuple[str, ...], folder: Path) -> str:
-    """What is wrong with the script of an interpreter: the first word after its options, unless one of those
-    says that code or a module follows (-c, -lc, -m, -e).
+    """What is wrong with the script of an interpreter; empty where nothing is.
+
+    The script is the first word after the options, unless an option says that code or a module follows (-c,
+    -lc, -m, -e).
     """
     script = next((word for word in command[1:] if not re.fullmatch(r"-\w*[^cme]", word)), "")
     if not INTERPRETER.fullmatch(Path(command[0]).name) or not SCRIPT.fullmatch(script):
@@ -113,7 +115,7 @@ def _without_script(command: tuple[str, ...], folder: Path) -> str:
 
 
 def command_line(command: tuple[str, ...], parameters: Mapping[str, Choice], trial: int) -> list[str]:
-    """The words to run: every {name} replaced by its value, inside its word, and never looked at again."""
+    """The words to run: every {name} is replaced by its value, once, and a value never becomes two words."""
     values = {name: _text(value) for name, value in parameters.items()} | {"trial": str(trial)}
     return [PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in command]
 
@@ -125,11 +127,25 @@ def run(
     beat: Callable[[], None] = lambda: None,
     beat_seconds: float = 1.0,
 ) -> Verdict:
-    """Run the study's command for one trial and judge it.
+    """Run the study's command for one trial, and say what came of it.
 
-    `beat` is called every `beat_seconds` while the command runs.  The command starts in the study file's
-    folder and in a session of its own, so that Ctrl-C on the terminal does not reach it; it also finds the
-    setting as JSON in the environment variable TUMBLE_PARAMETERS.  If `beat` raises, the command is ended.
+    The command starts in the folder of the study file and in a session of its own, so that Ctrl-C on the
+    terminal does not reach it.  The environment variables TUMBLE_TRIAL and TUMBLE_PARAMETERS hold the number
+    of the trial and the setting as JSON.
+
+    Parameters
+    ----------
+    config
+        The study; it must have a command.
+    parameters, trial
+        The setting, and the number of the trial.
+    beat
+        Called every `beat_seconds` while the command runs.  If it raises, the command is ended.
+
+    Returns
+    -------
+    Measured, Crashed, Transient or Unusable
+        See the table above.
     """
     assert config.command is not None
     words = command_line(config.command, parameters, trial)
@@ -157,9 +173,9 @@ def run(
 
 
 def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdict:
-    """What an exit code and an output mean; `errors` is what came on the error stream.
+    """What an exit code, an output and an error stream (`errors`) mean.
 
-    A reason ends with the last line of the error stream: that is where most programs say what happened.
+    A reason ends with the last line of the error stream, because most programs say there what happened.
     """
     how = f"exit code {code}" if code >= 0 else f"ended by signal {-code} ({_signal_name(-code)})"
     reason = ": ".join(filter(None, (how, _last_words(errors))))
@@ -253,7 +269,7 @@ def _wait(
 
 
 def _end(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
-    """End the command and everything it started: politely, then not."""
+    """End the command and all that it started: with SIGTERM, and after `patience` seconds with SIGKILL."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, how)
@@ -267,7 +283,7 @@ def _end(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
 
 
 def _die_with_parent() -> None:
-    """Linux ends the command when its runner is killed: a restart never finds the rig still moving."""
+    """Make Linux end the command when its runner is killed, so that a restart never finds the rig moving."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 

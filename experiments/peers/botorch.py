@@ -1,67 +1,80 @@
-"""BoTorch's LogEI/LogCEI and SCBO as searchers, on the unit cube, with models fitted at every trial."""
+"""BoTorch's LogEI/LogCEI and qLogNEI as searchers, with models fitted at every trial."""
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import torch
-from botorch.acquisition import AcquisitionFunction
+from botorch.acquisition import AcquisitionFunction, qLogNoisyExpectedImprovement
 from botorch.acquisition.analytic import (
     LogConstrainedExpectedImprovement,
     LogExpectedImprovement,
     LogProbabilityOfFeasibility,
 )
+from botorch.acquisition.objective import GenericMCObjective
 from botorch.exceptions.errors import ModelFittingError
 from botorch.fit import fit_gpytorch_mll
-from botorch.generation.sampling import ConstrainedMaxPosteriorSampling, MaxPosteriorSampling
-from botorch.models import ModelListGP, SingleTaskGP
-from botorch.optim import optimize_acqf
-from botorch.utils.sampling import draw_sobol_samples
+from botorch.models import MixedSingleTaskGP, ModelListGP, SingleTaskGP
+from botorch.sampling import SobolQMCNormalSampler
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from experiments.runs.searcher import NextTrial
 from tumble.problems import Evaluation, Problem
 
+from .columns import Columns
+from .coordinates import Coordinates
 from .settings import SETTINGS
 
 Array = NDArray[np.float64]
 
 
-class _OnUnitCube:
-    """What both share: the data on the unit cube, fitted models, seeded randomness."""
+class Observed:
+    """What BoTorch's searchers share: the observations, fitted models, seeded randomness.
+
+    A subclass says how a point is written (`_encode`, `_decode`) and what to suggest (`_suggest`).
+    """
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self._low, self._width = problem.bounds[:, 0], np.diff(problem.bounds, axis=1)[:, 0]
-        self._dimension, self._n_constraints = problem.dimension, problem.n_constraints
+        self._coordinates = Coordinates(problem)
+        self._n_constraints = problem.n_constraints
         self._seed = seed
+        self._crashes = 0
         self._x: list[Array] = []
         self._y: list[float] = []
         self._g: list[Array] = []
 
     def ask(self) -> NextTrial:
-        """The next trial; torch is seeded by seed and number of observations."""
+        """The next trial; torch is seeded by seed and number of trials. Without observations it is random."""
+        number = 1_000_003 * self._seed + len(self._x) + self._crashes
+        if not self._x:
+            return NextTrial(self._coordinates.draw(np.random.default_rng(number)))
         with _quiet(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(1_000_003 * self._seed + len(self._x))
+            torch.manual_seed(number)
             unit = self._suggest().detach().numpy().reshape(-1)
-        return NextTrial(self._low + self._width * np.clip(unit, 0.0, 1.0))
+        return NextTrial(self._decode(unit))
 
     def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """A crash measures nothing and is left out, as BoTorch has no place for it."""
-        if outcome is not None:
+        if outcome is None:
+            self._crashes += 1
+        else:
             self.inform(trial.x, outcome)
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """Add an observation."""
-        self._x.append((x - self._low) / self._width)
+        self._x.append(self._encode(x))
         self._y.append(outcome.value)
         self._g.append(outcome.constraints)
+
+    def _encode(self, x: Array) -> Array:
+        raise NotImplementedError
+
+    def _decode(self, unit: Array) -> Array:
+        raise NotImplementedError
 
     def _suggest(self) -> torch.Tensor:
         raise NotImplementedError
@@ -71,14 +84,19 @@ class _OnUnitCube:
         return torch.from_numpy(np.array(self._x))
 
     @property
+    def _limits(self) -> Array:
+        return np.reshape(self._g, (len(self._x), self._n_constraints))
+
+    @property
     def _safe(self) -> NDArray[np.bool_]:
-        safe: NDArray[np.bool_] = np.all(
-            np.reshape(self._g, (len(self._x), self._n_constraints)) <= 0.0, axis=1
-        )
+        safe: NDArray[np.bool_] = np.all(self._limits <= 0.0, axis=1)
         return safe
 
+    def _model(self, outcomes: torch.Tensor) -> SingleTaskGP:
+        return SingleTaskGP(self._inputs, outcomes)
+
     def _fitted(self, outcomes: Array) -> SingleTaskGP:
-        model = SingleTaskGP(self._inputs, torch.from_numpy(outcomes[:, None]))
+        model = self._model(torch.from_numpy(outcomes[:, None]))
         try:
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         except ModelFittingError:
@@ -86,106 +104,82 @@ class _OnUnitCube:
         return model
 
 
-class LogImprovement(_OnUnitCube):
-    """LogEI, or LogCEI under constraints, over standardised outcomes."""
+class Improvement(Observed):
+    """An acquisition over one column a parameter, maximised as BoTorch's documentation says."""
+
+    peer: str
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        super().__init__(problem, seed)
+        self._columns = Columns(self._coordinates)
+
+    def _encode(self, x: Array) -> Array:
+        return self._columns.encode(x)
+
+    def _decode(self, unit: Array) -> Array:
+        return self._columns.decode(unit)
+
+    def _model(self, outcomes: torch.Tensor) -> SingleTaskGP:
+        categorical = list(self._columns.categorical)
+        if categorical:
+            return MixedSingleTaskGP(self._inputs, outcomes, cat_dims=categorical)
+        return super()._model(outcomes)
 
     def _suggest(self) -> torch.Tensor:
-        settings = SETTINGS["botorch"]
-        point, _ = optimize_acqf(
-            self._acquisition(),
-            bounds=_unit_bounds(self._dimension),
-            q=1,
-            num_restarts=settings["num_restarts"],
-            raw_samples=settings["raw_samples"],
-        )
-        return point
+        return self._columns.maximise(self._acquisition(), SETTINGS[self.peer])
+
+    def _acquisition(self) -> AcquisitionFunction:
+        raise NotImplementedError
+
+
+class LogImprovement(Improvement):
+    """LogEI, or LogCEI under constraints, over standardised outcomes."""
+
+    peer = "botorch"
 
     def _acquisition(self) -> AcquisitionFunction:
         y, safe = np.array(self._y), self._safe
         objective = self._fitted(y)
         if not self._n_constraints:
             return LogExpectedImprovement(objective, best_f=float(y.min()), maximize=False)
-        models = [self._fitted(column) for column in np.array(self._g).T]
+        models = [self._fitted(column) for column in self._limits.T]
         if not safe.any():
-            return LogProbabilityOfFeasibility(ModelListGP(*models), constraints=self._limits(0))
+            return LogProbabilityOfFeasibility(ModelListGP(*models), constraints=self._intervals(0))
         return LogConstrainedExpectedImprovement(
             ModelListGP(objective, *models),
             best_f=float(y[safe].min()),
             objective_index=0,
-            constraints=self._limits(1),
+            constraints=self._intervals(1),
             maximize=False,
         )
 
-    def _limits(self, first: int) -> dict[int, tuple[float | None, float | None]]:
+    def _intervals(self, first: int) -> dict[int, tuple[float | None, float | None]]:
         return dict.fromkeys(range(first, first + self._n_constraints), (None, 0.0))
 
 
-class ScalableConstrained(_OnUnitCube):
-    """SCBO (Eriksson and Poloczek 2021): Thompson sampling inside a trust region around the best point."""
+class NoisyImprovement(Improvement):
+    """qLogNEI with q = 1: the incumbent is not the best value seen but what the model says of all points."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        super().__init__(problem, seed)
-        self._start, self._smallest, self._largest = SETTINGS["scbo"]["length"]
-        self._length = self._start
-        self._successes = self._failures = 0
-        self._success_tolerance = max(3, math.ceil(self._dimension / 10))
-        self._failure_tolerance = max(4, self._dimension)
+    peer = "qlognei"
 
-    def inform(self, x: Array, outcome: Evaluation) -> None:
-        """Add an observation and resize the trust region by whether it was better."""
-        before = self._merit() if self._x else None
-        super().inform(x, outcome)
-        if before is None:
-            return
-        better = self._merit() < before
-        self._successes = self._successes + 1 if better else 0
-        self._failures = 0 if better else self._failures + 1
-        if self._successes == self._success_tolerance:
-            self._length, self._successes = min(2.0 * self._length, self._largest), 0
-        elif self._failures == self._failure_tolerance:
-            self._length, self._failures = self._length / 2.0, 0
-        if self._length < self._smallest:
-            self._length = self._start
-
-    def _merit(self) -> tuple[float, float]:
-        """Total violation of the best point, then its value: smaller is better."""
-        return min(self._merits())
-
-    def _merits(self) -> list[tuple[float, float]]:
-        return [(float(np.clip(g, 0.0, None).sum()), y) for g, y in zip(self._g, self._y, strict=True)]
-
-    def _suggest(self) -> torch.Tensor:
-        candidates = self._candidates()
-        n = len(self._y)
-        copula = ndtri((rankdata(self._y) - 0.5) / n)
-        objective = self._fitted(-copula)
-        sampler = MaxPosteriorSampling(objective, replacement=False)
-        if self._n_constraints:
-            g = np.array(self._g)
-            models = [self._fitted(column) for column in (np.sign(g) * np.log1p(np.abs(g))).T]
-            sampler = ConstrainedMaxPosteriorSampling(
-                objective, constraint_model=ModelListGP(*models), replacement=False
-            )
-        with torch.no_grad():
-            point: torch.Tensor = sampler(candidates, num_samples=1)
-        return point
-
-    def _candidates(self) -> torch.Tensor:
-        """Sobol points of the trust region's box; each coordinate is moved with probability min(1, 20/D)."""
-        d = self._dimension
-        merits = self._merits()
-        centre = self._inputs[min(range(len(merits)), key=merits.__getitem__)]
-        low, high = (centre - self._length / 2).clamp(0, 1), (centre + self._length / 2).clamp(0, 1)
-        n = min(5000, max(2000, 200 * d))
-        points = low + (high - low) * draw_sobol_samples(_unit_bounds(d), n=n, q=1).squeeze(1)
-        moved = torch.rand(n, d) <= min(1.0, 20.0 / d)
-        none = ~moved.any(dim=1)
-        moved[none, torch.randint(0, d, (int(none.sum()),))] = True
-        return torch.where(moved, points, centre)
+    def _acquisition(self) -> AcquisitionFunction:
+        models = [self._fitted(np.array(self._y)), *map(self._fitted, self._limits.T)]
+        return qLogNoisyExpectedImprovement(
+            ModelListGP(*models),
+            X_baseline=self._inputs,
+            sampler=SobolQMCNormalSampler(torch.Size([SETTINGS[self.peer]["mc_samples"]])),
+            objective=GenericMCObjective(_negated),
+            constraints=[_outcome(k + 1) for k in range(self._n_constraints)] or None,
+        )
 
 
-def _unit_bounds(dimension: int) -> torch.Tensor:
-    return torch.tensor([[0.0] * dimension, [1.0] * dimension], dtype=torch.float64)
+def _negated(samples: torch.Tensor, X: torch.Tensor | None = None) -> torch.Tensor:
+    """BoTorch maximises."""
+    return -samples[..., 0]
+
+
+def _outcome(index: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda samples: samples[..., index]
 
 
 @contextmanager

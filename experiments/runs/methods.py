@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from tumble.methods import METHODS
 from tumble.problems import Evaluation, Problem
 from tumble.trials import OnExhausted
 
+from ..peers.registry import PEERS, make_peer
 from ..peers.settings import SETTINGS
 from .searcher import NextTrial, Searcher
 from .settings import paper_settings
@@ -22,19 +22,23 @@ from .settings import paper_settings
 if TYPE_CHECKING:
     from .records import Spec
 
+__all__ = [
+    "FREE",
+    "LABELS",
+    "PEERS",
+    "TumbleSearcher",
+    "make",
+    "make_peer",
+    "settings_of",
+    "when_spent",
+]
+
 Array = NDArray[np.float64]
 
 FREE = tuple(sorted(tumble.methods.FREE))  # in the order of the paper's tables
-PEERS = {  # "module:class", imported when it is asked for: torch, BoTorch and Optuna are optional
-    "botorch": "experiments.peers.botorch:LogImprovement",
-    "scbo": "experiments.peers.botorch:ScalableConstrained",
-    "optuna": "experiments.peers.optuna:GaussianProcess",
-}
 LABELS = {
     **{name: method.label for name, method in METHODS.items()},
-    "botorch": "BoTorch LogEI/LogCEI",
-    "scbo": "BoTorch SCBO",
-    "optuna": "Optuna GPSampler",
+    **{name: peer.label for name, peer in PEERS.items()},
 }
 
 
@@ -61,13 +65,6 @@ def make(spec: Spec, problem: Problem) -> Searcher:
     if spec.method in PEERS:
         return make_peer(spec.method, problem, spec.seed)
     return TumbleSearcher(spec, problem)
-
-
-def make_peer(name: str, problem: Problem, seed: int) -> Searcher:
-    """A peer at work on a problem; `ModuleNotFoundError` where its library is not installed."""
-    module, _, kind = PEERS[name].partition(":")
-    searcher: Searcher = getattr(importlib.import_module(module), kind)(problem, seed)
-    return searcher
 
 
 class TumbleSearcher:

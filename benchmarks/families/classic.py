@@ -14,14 +14,15 @@ import numpy as np
 
 from tumble.space import Float, Space
 
-from .functions import MANY_MINIMA, Classic
+from .functions import BOWLS, MANY_MINIMA, Classic
 from .landscape import Array, Landscape
-from .limits import KINDS, Limits, draw_limits
+from .limits import KINDS, Limits, draw_limits, place_beyond, place_inside
 from .member import Drawn, draw_budget, poor_start
 
 NAME = "classic"
 LARGEST = 10
 SHARES = (0.01, 0.6)
+DISTANCES = (0.005, 0.2)  # how far beyond the edge a forbidden minimiser lies, in widths of the box
 FORBIDDEN = 0.85  # how often the limits forbid the function's own minimiser
 
 
@@ -49,7 +50,7 @@ def draw(seed: int) -> Drawn:
 
 
 def draw_share(rng: np.random.Generator, shares: tuple[float, float]) -> float:
-    """A feasible share, even in its logarithm."""
+    """A number between two, even in its logarithm."""
     return float(np.exp(rng.uniform(*np.log(shares))))
 
 
@@ -58,7 +59,7 @@ def draw_shape(
     *,
     forbid: bool,
     share: float,
-    functions: Sequence[Classic] = MANY_MINIMA,
+    functions: Sequence[Classic] = (*MANY_MINIMA, *BOWLS),
     largest: int = LARGEST,
     fewest_limits: int = 1,
     most_limits: int = 4,
@@ -67,23 +68,18 @@ def draw_shape(
     """A shifted, rotated function with limits that forbid or allow its minimiser."""
     classic = functions[int(rng.integers(len(functions)))]
     dimension = int(rng.choice([d for d in classic.dimensions if d <= largest]))
-    minimiser = rng.uniform(0.15, 0.85, dimension)
+    count = int(rng.integers(fewest_limits, most_limits + 1))
+    limits = draw_limits(rng, dimension, count, share, kinds)
+    distance = draw_share(rng, DISTANCES)
+    minimiser = (
+        place_beyond(rng, limits, dimension, distance) if forbid else place_inside(rng, limits, dimension)
+    )
     turned = draw_rotation(rng, dimension) if rng.random() < 0.7 else np.eye(dimension)
     native, width = classic.minimiser(dimension), (classic.high - classic.low) * rng.uniform(0.6, 1.0)
 
     def objective(u: Array) -> Array:
         return classic.function(native + width * (u - minimiser) @ turned.T)
 
-    count = int(rng.integers(fewest_limits, most_limits + 1))
-    limits = draw_limits(
-        rng,
-        dimension,
-        count,
-        share,
-        kinds=kinds,
-        forbidden=minimiser if forbid else None,
-        allowed=None if forbid else minimiser,
-    )
     return Shape(classic.name, dimension, objective, limits, minimiser)
 
 

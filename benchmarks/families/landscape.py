@@ -49,6 +49,12 @@ class Landscape:
         """(D,) whether a parameter has steps or choices."""
         return np.array([_step(p) > 0.0 for p in self.space.parameters.values()])
 
+    @cached_property
+    def steps(self) -> Array:
+        """The step of each discrete parameter, in numbers."""
+        steps = np.array([_step(p) for p in self.space.parameters.values()])
+        return steps[self.discrete]
+
     def points(self, unit: Array) -> Array:
         """Admissible points (n, D) in numbers from the unit cube, one coordinate a parameter."""
         columns = [_stretched(p, unit[..., j]) for j, p in enumerate(self.space.parameters.values())]

@@ -76,34 +76,49 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Function]] = {
 
 
 def draw_limits(
-    rng: np.random.Generator,
-    dimension: int,
-    count: int,
-    share: float,
-    *,
-    kinds: Sequence[str] = tuple(KINDS),
-    forbidden: Array | None = None,
-    allowed: Array | None = None,
-    tries: int = 40,
+    rng: np.random.Generator, dimension: int, count: int, share: float, kinds: Sequence[str] = tuple(KINDS)
 ) -> Limits:
-    """``count`` limits that leave ``share`` of the cube, with a point that is forbidden or allowed.
-
-    Where no try fulfils the wish for the point, the last one is taken.
-    """
+    """``count`` limits that leave ``share`` of the cube."""
+    chosen = [str(kind) for kind in rng.choice(list(kinds), count)]
+    raw = _together([KINDS[kind](rng, dimension) for kind in chosen])
+    names = tuple(f"{kind}-{i + 1}" for i, kind in enumerate(chosen))
     sample = rng.random((SAMPLE, dimension))
-    limits = None
-    for _ in range(tries):
-        chosen = [str(kind) for kind in rng.choice(list(kinds), count)]
-        functions = [KINDS[kind](rng, dimension) for kind in chosen]
-        raw = _together(functions)
-        names = tuple(f"{kind}-{i + 1}" for i, kind in enumerate(chosen))
-        limits = Limits(names, raw, levels(raw(sample), share), 10.0 ** rng.uniform(-1.0, 3.0, count))
-        if forbidden is not None and np.all(limits(forbidden[None]) <= 0.0):
-            continue
-        if allowed is None or np.all(limits(allowed[None]) <= 0.0):
+    return Limits(names, raw, levels(raw(sample), share), 10.0 ** rng.uniform(-1.0, 3.0, count))
+
+
+def place_beyond(rng: np.random.Generator, limits: Limits, dimension: int, distance: float) -> Array:
+    """A forbidden point at about ``distance`` from a safe one on the edge of the limits."""
+    sample = rng.uniform(0.05, 0.95, (SAMPLE, dimension))
+    safe = np.all(limits(sample) <= 0.0, axis=1)
+    inside, outside = sample[safe], sample[~safe]
+    if not len(inside):
+        inside = sample[[int(np.argmin(limits(sample).max(axis=1)))]]
+    point: Array = outside[0]
+    for _ in range(50):
+        a, b = inside[int(rng.integers(len(inside)))], outside[int(rng.integers(len(outside)))]
+        point = np.clip(_edge(limits, a, b) + distance * (b - a) / np.linalg.norm(b - a), 0.02, 0.98)
+        if np.any(limits(point[None]) > 0.0):
             break
-    assert limits is not None
-    return limits
+    return point
+
+
+def place_inside(rng: np.random.Generator, limits: Limits, dimension: int) -> Array:
+    """A safe point of the cube, or the nearest to safe where the sample has none."""
+    sample = rng.uniform(0.05, 0.95, (SAMPLE, dimension))
+    point: Array = sample[int(np.argmin(np.maximum(limits(sample), 0.0).sum(axis=1)))]
+    return point
+
+
+def _edge(limits: Limits, inside: Array, outside: Array) -> Array:
+    """The last safe point before the edge on the way from a safe point to a forbidden one."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        if np.all(limits((inside + middle * (outside - inside))[None]) <= 0.0):
+            low = middle
+        else:
+            high = middle
+    return inside + low * (outside - inside)
 
 
 def _together(functions: Sequence[Function]) -> Function:

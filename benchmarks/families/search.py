@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, differential_evolution, minimize
 
+from tumble.parameters import Categorical
 from tumble.problems import Optimum
 
 from .landscape import Array, Landscape
@@ -19,6 +21,7 @@ from .landscape import Array, Landscape
 SAMPLE = 8192
 STARTS = 16
 GENERATIONS = 150
+MOVES = 512  # of several discrete parameters at once
 MARGINS = (1e-9, 1e-6)  # how far inside of the bent limits SQP aims: rounding must not make its end unsafe
 HOW = f"the best of {SAMPLE} points, {GENERATIONS} generations of differential evolution, SQP from {STARTS}+"
 
@@ -64,9 +67,21 @@ class _Search:
         order = np.argsort(np.where(self.excess > 0.0, np.inf, self.values))[: n // 2]
         ranks = np.argsort(np.argsort(self.values)) + 2.0 * np.argsort(np.argsort(self.excess))
         nearly = np.argsort(np.where(self.excess > 0.0, ranks, np.inf))[: n - n // 2]
-        k = len(self.landscape.hints)
-        chosen: Array = self.unit[np.unique(np.concatenate([np.arange(k), order, nearly]))]
-        return chosen
+        hints = np.arange(len(self.landscape.hints))
+        chosen = np.unique(np.concatenate([hints, order, nearly, self._best_of_each_choice()]))
+        starts: Array = self.unit[chosen]
+        return starts
+
+    def _best_of_each_choice(self) -> NDArray[np.int64]:
+        """The two best safe points of every combination of choices."""
+        parameters = self.landscape.space.parameters.values()
+        places = [j for j, p in enumerate(parameters) if isinstance(p, Categorical)]
+        if not places:
+            return np.empty(0, dtype=np.int64)
+        _, groups = np.unique(self.points[:, places], axis=0, return_inverse=True)
+        values = np.where(self.excess > 0.0, np.inf, self.values)
+        best = [np.flatnonzero(groups == k) for k in range(int(groups.max()) + 1)]
+        return np.concatenate([rows[np.argsort(values[rows])[:2]] for rows in best])
 
     def bent(self, unit: Array) -> Array:
         """The limits (n, G) at points of the unit cube, bent by asinh."""
@@ -121,12 +136,18 @@ class _Search:
         return self.best_value if np.isfinite(self.best_value) else float(np.median(self.values))
 
     def _stepped(self, u: Array) -> Array:
-        """Every point that differs from u in one discrete parameter (its whole range)."""
-        moves = [u]
-        for j in np.flatnonzero(self.landscape.discrete):
-            for level in np.linspace(0.0, 1.0, 65):
-                moves.append(np.where(np.arange(len(u)) == j, level, u))
-        return np.array(moves)
+        """Points around u in its discrete parameters: one over its whole range, or several by a few steps."""
+        places = np.flatnonzero(self.landscape.discrete)
+        single = [
+            np.where(np.arange(len(u)) == j, level, u) for j in places for level in np.linspace(0.0, 1.0, 65)
+        ]
+        rng = np.random.default_rng(43)
+        far = 2.0 ** rng.uniform(-1.0, 4.0, (MOVES, 1)) * rng.standard_normal((MOVES, len(places)))
+        steps = np.rint(far) * (rng.random(far.shape) < 0.6)
+        here = np.tile(self.landscape.points(u), (MOVES, 1))
+        here[:, places] += steps * self.landscape.steps
+        several = self.landscape.unit(np.clip(here, *self.landscape.bounds.T))
+        return np.concatenate([np.array(single), several])
 
     def evolve(self, seed: int) -> None:
         """Penalised differential evolution over the unit cube."""

@@ -59,9 +59,9 @@ def test_family_and_seed_determine_the_member(family, seed):
 
 @pytest.mark.parametrize("family", [name for name in CHEAP if name != "design"])
 def test_a_seed_changes_the_function_the_limits_and_the_start(family):
-    drawn = [families.draw(family, seed) for seed in range(8)]
-    assert len({centre(p)[0] for p in drawn}) == 8
-    assert len({tuple(centre(p)[1]) for p in drawn}) == 8
+    drawn = [families.draw(family, seed) for seed in range(12)]
+    assert len({centre(p)[0] for p in drawn}) == 12
+    assert len({tuple(centre(p)[1]) for p in drawn}) == 12
     starts = [tuple(p.initial[0]) for p in drawn if len(p.initial)]
     assert len(set(starts)) == len(starts) >= 2
     assert len({(p.trials, p.failures) for p in drawn}) > 2

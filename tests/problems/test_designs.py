@@ -135,6 +135,7 @@ def test_there_are_enough_designs_large_ones_and_ones_that_span_decades():
 def test_a_choice_stands_in_a_point_as_its_index():
     problem = problems.get("car-side-impact")
     x = problem.optimum.x
+    assert x is not None
     params = problem.params(x)
     assert (params["b-pillar-steel"], params["floor-steel"]) == ("high-strength", "mild")
     np.testing.assert_array_equal(problem.point(params), x)

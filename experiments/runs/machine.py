@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ("numpy", "scipy", "torch", "gpytorch", "botorch", "optuna")
-SOURCES = ("core/**/*.py", "baselines/**/*.py", "methods.py", "optimizer.py", "parameters.py", "space.py")
+SOURCES = (
+    "core/**/*.py",
+    "baselines/**/*.py",
+    "counting.py",
+    "methods.py",
+    "optimizer.py",
+    "parameters.py",
+    "space.py",
+)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 

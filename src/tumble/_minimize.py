@@ -2,9 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from numbers import Real
 from typing import Any, TextIO
 
 import numpy as np
@@ -17,7 +16,8 @@ from .core.deprecation import warn_renamed
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
 from .optimizer import NO_TRIAL, Optimizer
-from .trials import OnExhausted, Outcome, Suggestion
+from .outcomes import read_failure, read_outcome
+from .trials import OnExhausted, Suggestion
 
 
 class Result(OptimizeResult):
@@ -64,15 +64,53 @@ def minimize(
     settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", progress: bool = False,
     callback: Callback | None = None,
 ) -> Result:  # fmt: skip
-    """Minimise `fun` over a box within `trials` trials and `failures` failures.
+    """Minimise a function over a box within `trials` trials and `failures` failures.
 
-    fun(x) returns a value, a pair (value, constraints) or an `Outcome`, where a constraint g <= 0 is safe;
-    it raises `Failure("why")` when the trial failed. A value that is not finite is a failure too.
-    x0: one point or a list of points to try first. callback(result so far) may raise StopIteration to end.
+    Parameters
+    ----------
+    fun
+        Takes an array (D,) and returns a value, a pair (value, constraints) or an `Outcome`; a constraint
+        g <= 0 is safe. It raises `Failure("why")` where the trial failed. A result that is not finite is a
+        failure, too.
+    bounds
+        The box, (D, 2): a lower and an upper bound for each dimension.
+    trials
+        T, how many trials there are.
+    failures
+        B, how many of them may fail; None for no limit.
+    x0
+        A point, or a list of points, to try first. They are billed like any trial.
+    seed
+        A whole number makes the search repeatable. A `Generator` gives one; None draws one.
+    method
+        A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
+    settings
+        "default", "paper", or a `tumble.Settings`.
+    on_exhausted
+        What happens when no failure is left: "safe" goes on where P(safe) is high, "stop" ends.
+    progress
+        Whether to show a bar on the standard error.
+    callback
+        Called with the result so far after every trial. It raises StopIteration to end the search.
 
-    Returns an OptimizeResult with x, fun, constraints (of the best safe observation, None where there is
-    none), success, recommended, n_told, n_failures, trials, message. An exception of `fun` other than
-    `Failure` propagates with the result so far as its attribute `result`.
+    Returns
+    -------
+    Result
+        The best safe trial, the recommendation, and the record.
+
+    Raises
+    ------
+    InputError
+        If an argument, or what `fun` returned, cannot be used.
+    Exception
+        Whatever `fun` raises other than `Failure`, with the result so far as its attribute `result`.
+
+    Examples
+    --------
+    >>> import tumble
+    >>> result = tumble.minimize(lambda x: (x[0] - 0.3) ** 2, [(0.0, 1.0)], trials=12, seed=0)
+    >>> result.success, result.n_told, bool(abs(result.x[0] - 0.3) < 0.05)
+    (True, 12, True)
     """
     if not callable(fun):
         raise InputError(f"fun must be callable, not {fun!r}")
@@ -83,22 +121,8 @@ def minimize(
     opt = Optimizer(bounds, trials, failures, None, seed, method, settings, on_exhausted)
     first = _points(x0, opt)
     bar = _Bar(trials if progress else 0, sys.stderr)
-    message = "all trials are used"
     try:
-        while opt.trials_left > 0:
-            try:
-                opt.check_may_start()
-            except BudgetExhausted:
-                message = "the budget of failures is spent"
-                break
-            if not first and (why := stop_reason(opt.n_failures, opt.max_failures, opt.best is not None)):
-                message = why
-                break
-            _run(opt, fun, first.pop(0) if first else opt.ask())
-            bar.show(opt)
-            if callback is not None and _stops(callback, opt):
-                message = "stopped by the callback"
-                break
+        message = _run_all(opt, fun, first, bar, callback)
     except BaseException as error:
         with suppress(AttributeError):  # an exception that takes no attribute goes on without it
             error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
@@ -108,8 +132,27 @@ def minimize(
     return _result(opt, message)
 
 
-def _stops(callback: Callback, opt: Optimizer) -> bool:
-    """Call it, and say whether it asked to stop. A StopIteration of `fun` is not this one's."""
+def _run_all(
+    opt: Optimizer, fun: Callable[[Array], Any], first: list[Array], bar: "_Bar", callback: Callback | None
+) -> str:
+    """Run trials until there is a reason to stop, and return the reason."""
+    while opt.trials_left > 0:
+        try:
+            opt.check_may_start()
+        except BudgetExhausted:
+            return "the budget of failures is spent"
+        why = "" if first else stop_reason(opt.n_failures, opt.max_failures, opt.best is not None)
+        if why:
+            return why
+        _run(opt, fun, first.pop(0) if first else opt.ask())
+        bar.show(opt)
+        if callback is not None and _asks_to_stop(callback, opt):
+            return "stopped by the callback"
+    return "all trials are used"
+
+
+def _asks_to_stop(callback: Callback, opt: Optimizer) -> bool:
+    """Call it, and say whether it raised StopIteration. One that `fun` raises never comes here."""
     try:
         callback(_result(opt, "running"))
     except StopIteration:
@@ -118,6 +161,7 @@ def _stops(callback: Callback, opt: Optimizer) -> bool:
 
 
 def _points(x0: ArrayLike | None, opt: Optimizer) -> list[Array]:
+    """The points to try first, checked."""
     if x0 is None:
         return []
     points = np.atleast_2d(np.asarray(x0, dtype=object))
@@ -134,84 +178,35 @@ def _run(opt: Optimizer, fun: Callable[[Array], Any], where: Suggestion | Array)
     try:
         returned = fun(np.array(x))
     except Failure as failure:
-        opt.tell(where, constraints=_measured(failure.constraints), failed=True, reason=failure.reason)
-        return
+        reading = read_failure(failure)
     except BaseException:
         if isinstance(where, Suggestion):
             opt.skip(where)
         raise
-    value, constraints = _unpack(returned)
-    bad = [v for v in map(_not_finite, (value, *_values(constraints))) if v is not None]
-    if bad:
-        opt.tell(where, constraints=_measured(constraints), failed=True, reason=f"returned {bad[0]}")
     else:
-        opt.tell(where, value, constraints=constraints)
-
-
-def _unpack(returned: Any) -> tuple[Any, Any]:
-    if isinstance(returned, Outcome):
-        return returned.value, returned.constraints
-    if isinstance(returned, tuple) and len(returned) == 2:
-        value, constraints = returned
-        if value is None or _is_number(value):
-            return value, constraints
-    elif _is_number(returned):
-        return returned, None
-    came = f"{len(returned)} values" if isinstance(returned, tuple) and len(returned) != 2 else repr(returned)
-    raise InputError(
-        f"fun must return a number, a pair (value, constraints) or a tumble.Outcome, not {came}; "
-        'raise tumble.Failure("why") where a trial failed'
-    )
-
-
-def _is_number(value: Any) -> bool:
-    single = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-    return isinstance(single, Real) and not isinstance(single, bool)
-
-
-def _values(constraints: Any) -> list[Any]:
-    if constraints is None:
-        return []
-    return list(constraints.values() if isinstance(constraints, Mapping) else np.atleast_1d(constraints))
-
-
-def _measured(constraints: Any) -> Any:
-    """The same constraints, None where a value is not finite."""
-    known = [g if _not_finite(g) is None else None for g in _values(constraints)]
-    if isinstance(constraints, Mapping):
-        return dict(zip(constraints, known, strict=True))
-    return None if constraints is None else known
-
-
-def _not_finite(value: Any) -> float | None:
-    """`value` where it is NaN or infinite, else None."""
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.item()
-    bad = isinstance(value, float | np.floating) and not np.isfinite(value)
-    return float(value) if bad else None
+        reading = read_outcome(returned)
+    opt.tell(where, reading.value, reading.constraints, failed=reading.failed, reason=reading.reason)
 
 
 def _result(opt: Optimizer, message: str) -> Result:
     best = opt.best
-    running = message == "running"
-    fields: dict[str, Any] = {
-        "x": None if best is None else best.x,
-        "fun": None if best is None else best.value,
-        "constraints": None if best is None else np.array(best.constraints, dtype=float),
-        "success": best is not None,
-        "recommended": None if running else opt.recommend(),
-        "n_told": opt.n_told,
-        "n_failures": opt.n_failures,
-        "trials": opt.trials,
-        "message": message if best is not None else f"{message}; nothing safe was seen",
-    }
     result = Result()
-    result.update(fields)
+    result.update(
+        x=None if best is None else best.x,
+        fun=None if best is None else best.value,
+        constraints=None if best is None else np.array(best.constraints, dtype=float),
+        success=best is not None,
+        recommended=None if message == "running" else opt.recommend(),
+        n_told=opt.n_told,
+        n_failures=opt.n_failures,
+        trials=opt.trials,
+        message=message if best is not None else f"{message}; nothing safe was seen",
+    )
     return result
 
 
 class _Bar:
-    """A line that is written over: trials done, failures, the best so far, the time left."""
+    """A line that is rewritten after each trial: trials done, failures, the best value, the time left."""
 
     def __init__(self, total: int, stream: TextIO) -> None:
         self.total, self.stream, self.start, self.done = total, stream, time.monotonic(), 0

@@ -15,25 +15,40 @@ class TumbleError(Exception):
 
 
 class InputError(TumbleError, ValueError):
-    """An argument that cannot be used; the message says what was expected, what came and what to do."""
+    """Something that was passed cannot be used, and nothing was changed.
+
+    The message says what was expected, what came, and what to do.
+    """
 
 
 class TrialsExhausted(TumbleError):
-    """All trials are told or in flight."""
+    """Every trial is told or in flight, so that none is left to ask for."""
 
 
 class BudgetExhausted(TumbleError):
-    """All failures are spent and the study is to stop there."""
+    """Every failure is spent, and `on_exhausted` is "stop"."""
 
 
 class BudgetReserved(BudgetExhausted):
-    """Each failure left is reserved by a trial in flight: tell one of them first."""
+    """Trials in flight may use every failure that is left: tell or skip one of them first."""
 
 
 class Failure(Exception):
-    """Raised by the user's function when the trial failed: `raise tumble.Failure("bit broke")`.
+    """A function raises it to say that its trial failed.
 
-    constraints: what was measured before the failure, `None` where nothing was.
+    Parameters
+    ----------
+    reason
+        Why it failed.
+    constraints
+        What was measured before the failure, in order or by name; None where nothing was.
+
+    Examples
+    --------
+    >>> raise Failure("bit broke", {"torque": 3.0})
+    Traceback (most recent call last):
+    ...
+    tumble.errors.Failure: bit broke
     """
 
     def __init__(self, reason: str = "failed", constraints: object = None) -> None:

@@ -22,7 +22,6 @@ MODULES = house.modules()
 # Private names of other libraries, each in one module of ours that says why it needs them.
 FOREIGN = {
     "tumble.integrations.optuna.private": "Optuna has no public way to them",
-    "tumble.integrations.ax.node": "Ax has no public way to them",
     "benchmarks.fingerprint.models": "the public way to an experiment of Ax's Client came after 0.1.0",
 }
 

@@ -20,7 +20,27 @@ Choice: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Float:
-    """A real number in [low, high], linear or logarithmic, or on the grid low, low + step, …"""
+    """A real number.
+
+    Parameters
+    ----------
+    low, high
+        Its range, both ends included.
+    log
+        Whether it is searched by its logarithm; low must be above 0 then.
+    step
+        Only low, low + step, … are tried; None for every number of the range.
+
+    Raises
+    ------
+    InputError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> round(Float(1e-4, 1.0, log=True).decode(np.array([0.5])), 6)
+    0.01
+    """
 
     low: float
     high: float
@@ -55,7 +75,7 @@ class Float:
 
     @property
     def width(self) -> int:
-        """How many coordinates of the unit cube it takes."""
+        """How many coordinates of the unit cube it has."""
         return 1
 
     @property
@@ -73,7 +93,23 @@ class Float:
         return math.log(self.high) - math.log(self.low)
 
     def encode(self, value: object) -> Array:
-        """The coordinates, shape (1,), of a value; `InputError` where the value is not admissible."""
+        """The coordinates of a value.
+
+        Parameters
+        ----------
+        value
+            What the parameter is set to.
+
+        Returns
+        -------
+        Array
+            Shape (1,).
+
+        Raises
+        ------
+        InputError
+            If the value is not admissible.
+        """
         x = checks.number(value, "value")
         if not self.low <= x <= self.high:
             raise InputError(f"expected a number in [{self.low:g}, {self.high:g}], but {x:g} came")
@@ -107,13 +143,33 @@ class Float:
         return clipped if self.step is None else np.rint(clipped * self._intervals) / self._intervals
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The parameter as a dict that `json` can write."""
         return {"type": "float", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
 
 
 @dataclass(frozen=True)
 class Int:
-    """An integer among low, low + step, … <= high, spaced evenly or (step 1 only) by its logarithm."""
+    """A whole number.
+
+    Parameters
+    ----------
+    low, high
+        Its range, both ends included.
+    log
+        Whether it is searched by its logarithm; low must be at least 1 then, and step 1.
+    step
+        Only low, low + step, … are tried.
+
+    Raises
+    ------
+    InputError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> Int(2, 10, step=4).decode(np.array([0.5]))
+    6
+    """
 
     low: int
     high: int
@@ -140,12 +196,12 @@ class Int:
 
     @property
     def width(self) -> int:
-        """How many coordinates of the unit cube it takes."""
+        """How many coordinates of the unit cube it has."""
         return 1
 
     @property
     def is_continuous(self) -> bool:
-        """Never: integers are snapped."""
+        """False: only whole numbers are admissible."""
         return False
 
     @property
@@ -153,7 +209,23 @@ class Int:
         return (self.high - self.low) // self.step
 
     def encode(self, value: object) -> Array:
-        """The coordinates, shape (1,), of a value; `InputError` where the value is not admissible."""
+        """The coordinates of a value.
+
+        Parameters
+        ----------
+        value
+            What the parameter is set to.
+
+        Returns
+        -------
+        Array
+            Shape (1,).
+
+        Raises
+        ------
+        InputError
+            If the value is not admissible.
+        """
         v = _integer(value, "value")
         if not self.low <= v <= self.high:
             raise InputError(f"expected an integer from {self.low} to {self.high}, but {v} came")
@@ -178,7 +250,7 @@ class Int:
         return np.rint(clipped * self._intervals) / self._intervals
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The parameter as a dict that `json` can write."""
         return {"type": "int", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
 
     def _log_unit(self, v: Array) -> Array:
@@ -195,7 +267,23 @@ class Int:
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of several choices without an order: strings, numbers, booleans or None."""
+    """One of several choices that have no order.
+
+    Parameters
+    ----------
+    choices
+        At least two different ones: text, numbers, True, False or None. 1, 1.0 and True are different.
+
+    Raises
+    ------
+    InputError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> Categorical(("hss", "carbide")).decode(np.array([1.0]))
+    'carbide'
+    """
 
     choices: tuple[Choice, ...]
 
@@ -216,16 +304,32 @@ class Categorical:
 
     @property
     def width(self) -> int:
-        """How many coordinates of the unit cube it takes: 1 for two choices, else one for each."""
+        """How many coordinates of the unit cube it has: 1 for two choices, else one for each."""
         return 1 if len(self.choices) == 2 else len(self.choices)
 
     @property
     def is_continuous(self) -> bool:
-        """Never: choices are snapped."""
+        """False: only the choices are admissible."""
         return False
 
     def encode(self, value: object) -> Array:
-        """The coordinates, shape (width,), of a choice; `InputError` where it is none of them."""
+        """The coordinates of a choice.
+
+        Parameters
+        ----------
+        value
+            One of the choices.
+
+        Returns
+        -------
+        Array
+            Shape (width,).
+
+        Raises
+        ------
+        InputError
+            If it is none of the choices.
+        """
         identities = [_identity(choice) for choice in self.choices]
         if _identity(value) not in identities:
             raise InputError(f"expected one of {list(self.choices)!r}, but {value!r} came")
@@ -241,7 +345,7 @@ class Categorical:
         return (u >= 0.5).astype(float) if self.width == 1 else np.eye(self.width)[np.argmax(u, axis=1)]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The parameter as a dict that `json` can write."""
         return {"type": "categorical", "choices": list(self.choices)}
 
 

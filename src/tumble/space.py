@@ -40,7 +40,20 @@ class Space:
     Parameters
     ----------
     parameters
-        name -> `Float`, `Int` or `Categorical`; the order of the names is the order of the coordinates.
+        `Float`, `Int` or `Categorical` by name. The order of the names is the order of the coordinates.
+
+    Raises
+    ------
+    InputError
+        If a name is empty, or something else stands for a parameter.
+
+    Examples
+    --------
+    >>> space = Space({"speed": Float(500.0, 4000.0), "bit": Categorical(("hss", "carbide"))})
+    >>> space.encode({"speed": 2250.0, "bit": "carbide"})
+    array([0.5, 1. ])
+    >>> space.decode([0.5, 1.0])
+    {'speed': 2250.0, 'bit': 'carbide'}
     """
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
@@ -64,7 +77,23 @@ class Space:
 
     @classmethod
     def from_bounds(cls, bounds: ArrayLike) -> Space:
-        """A box: bounds (D, 2) give the floats x0, x1, …"""
+        """The space of a box.
+
+        Parameters
+        ----------
+        bounds
+            Shape (D, 2): a lower and an upper bound for each dimension.
+
+        Returns
+        -------
+        Space
+            Its parameters are floats called x0, x1, …
+
+        Raises
+        ------
+        InputError
+            If the bounds are no box.
+        """
         box = _box(bounds)
         parameters: dict[str, Parameter] = {}
         for j, (low, high) in enumerate(box):
@@ -74,7 +103,7 @@ class Space:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """Name -> parameter, in order (a copy)."""
+        """The parameters by name, in order (a copy)."""
         return dict(self._parameters)
 
     @property
@@ -89,11 +118,27 @@ class Space:
 
     @property
     def is_continuous(self) -> bool:
-        """Whether `snap` is the identity on the unit cube."""
+        """Whether every point of the unit cube is admissible, so that `snap` changes nothing."""
         return all(parameter.is_continuous for parameter in self._parameters.values())
 
     def encode(self, params: Mapping[str, object] | Sequence[object] | Array) -> Array:
-        """The point (D,) of the unit cube for values by name, or for values in the order of the names."""
+        """The point of the unit cube for a setting.
+
+        Parameters
+        ----------
+        params
+            Values by name, or in the order of the names.
+
+        Returns
+        -------
+        Array
+            Shape (D,).
+
+        Raises
+        ------
+        InputError
+            If a value is missing, unknown or not admissible.
+        """
         values = self._by_name(params)
         u = np.empty(self._dim)
         for name, parameter in self._parameters.items():
@@ -102,14 +147,46 @@ class Space:
         return u
 
     def decode(self, u: ArrayLike) -> dict[str, Choice]:
-        """The admissible values by name nearest to u (D,)."""
+        """The setting nearest to a point of the unit cube.
+
+        Parameters
+        ----------
+        u
+            Shape (D,).
+
+        Returns
+        -------
+        dict
+            Values by name, all of them admissible.
+
+        Raises
+        ------
+        InputError
+            If u has another shape or is not finite.
+        """
         point = np.asarray(u, dtype=float)
         if point.shape != (self._dim,) or not np.isfinite(point).all():
             raise InputError(f"expected {self._dim} finite coordinates of the unit cube, but {u!r} came")
         return {name: p.decode(point[self._slices[name]]) for name, p in self._parameters.items()}
 
     def snap(self, U: ArrayLike) -> Array:
-        """The nearest admissible points (M, D) to U (M, D); snapping again changes nothing."""
+        """The admissible points nearest to some points of the unit cube.
+
+        Parameters
+        ----------
+        U
+            Shape (M, D).
+
+        Returns
+        -------
+        Array
+            Shape (M, D). Snapping again changes nothing.
+
+        Raises
+        ------
+        InputError
+            If U has another shape.
+        """
         points = np.asarray(U, dtype=float)
         if points.ndim != 2 or points.shape[1] != self._dim:
             raise InputError(f"expected points of shape (M, {self._dim}), but {points.shape} came")
@@ -120,12 +197,23 @@ class Space:
         return out
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; `from_dict` gives the same space again."""
+        """The space as a dict that `json` can write; `from_dict` reads it."""
         return {name: parameter.to_dict() for name, parameter in self._parameters.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Space:
-        """The space that `to_dict` described."""
+        """The space that `to_dict` described.
+
+        Parameters
+        ----------
+        data
+            What `to_dict` gave.
+
+        Raises
+        ------
+        InputError
+            If it describes no space.
+        """
         if not isinstance(data, Mapping):
             raise InputError(f"a space is described by a dict of parameters by name, but {data!r} came")
         parameters: dict[str, Parameter] = {}
@@ -161,7 +249,7 @@ class Space:
 
 
 class _about:  # noqa: N801
-    """Says in an `InputError` raised inside which parameter it is about."""
+    """Put the name of a parameter in front of an `InputError` raised inside."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject

@@ -25,7 +25,7 @@ from ax.core.data import Data
 from ax.core.experiment import Experiment
 from ax.core.generator_run import GeneratorRun
 from ax.core.trial_status import TrialStatus
-from ax.core.types import TParameterization
+from ax.core.types import TCandidateMetadata, TParameterization
 from ax.exceptions.generation_strategy import AxGenerationException, GenerationStrategyCompleted
 from ax.generation_strategy.external_generation_node import ExternalGenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
@@ -53,21 +53,36 @@ IN_FLIGHT = (TrialStatus.CANDIDATE, TrialStatus.STAGED, TrialStatus.RUNNING)
 
 
 class StudyFinished(TrialsExhausted, BudgetExhausted, GenerationStrategyCompleted):
-    """No trial is left, or no failure where the study is to stop then; Ax sees a completed strategy."""
+    """No trial is left, or no failure where `on_exhausted` is "stop". For Ax the strategy is completed."""
 
     def __init__(self, message: str) -> None:
         GenerationStrategyCompleted.__init__(self, message)
 
 
 class WaitForResults(BudgetReserved, AxGenerationException):
-    """Each failure left is reserved by a trial in flight: complete one of them first."""
+    """Trials in flight may use every failure that is left: complete one of them first."""
 
 
 class TumbleNode(ExternalGenerationNode):
-    """Suggests trials within `trials` trials and `failures` failures; the arguments are those of `Optimizer`.
+    """A node of Ax that suggests trials within `trials` trials and `failures` failures.
 
-    settings: "default", "paper", a `Settings`, or what its `to_dict` gave. seed: drawn once if none is given.
-    unbilled: numbers of Ax trials that are old data: evidence that charges neither trials nor failures.
+    Parameters
+    ----------
+    trials, failures, method, on_exhausted
+        As for `tumble.Optimizer`.
+    seed
+        A whole number; it is drawn once where none is given.
+    settings
+        "default", "paper", a `tumble.Settings`, or what its `to_dict` gave.
+    unbilled
+        Indices of Ax trials that are old data: they teach, and charge neither a trial nor a failure.
+    name
+        What Ax calls the node.
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used.
     """
 
     def __init__(
@@ -88,12 +103,25 @@ class TumbleNode(ExternalGenerationNode):
         self._space: AxSpace | None = None
 
     def update_generator_state(self, experiment: Experiment, data: Data) -> None:
-        """Read the experiment."""
+        """Read the experiment; Ax calls it before it asks for candidates."""
         self._space = AxSpace.of(experiment.search_space)
         self._opt = self._rebuild(experiment, data)
 
     def get_next_candidate(self, pending_parameters: list[TParameterization]) -> TParameterization:
-        """Ask; what is in flight was read from the experiment, or asked since."""
+        """The parameters of the next trial. Trials in flight are known from the experiment.
+
+        Parameters
+        ----------
+        pending_parameters
+            Not used: the experiment says the same, and more.
+
+        Raises
+        ------
+        WaitForResults
+            If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
+        StudyFinished
+            If no trial is left, or no failure where `on_exhausted` is "stop".
+        """
         assert self._opt is not None
         assert self._space is not None
         try:
@@ -104,7 +132,19 @@ class TumbleNode(ExternalGenerationNode):
             raise StudyFinished(str(error)) from error
 
     def new_trial_limit(self, raise_generation_errors: bool = False) -> int:
-        """How many trials may be asked for at once: those left, and under "stop" what the failures cover."""
+        """How many trials may be asked for at once.
+
+        Parameters
+        ----------
+        raise_generation_errors
+            Not used: errors come with `get_next_candidate`.
+
+        Returns
+        -------
+        int
+            The trials that are left; with `on_exhausted="stop"` at most the failures that are left. At least
+            1, so that Ax asks and hears why there is none.
+        """
         opt = self._rebuild(self.experiment, self.experiment.lookup_data())
         if opt.on_exhausted == "safe":
             return max(opt.trials_left, 1)
@@ -112,16 +152,19 @@ class TumbleNode(ExternalGenerationNode):
         return max(min(opt.trials_left, opt.failures_left - flying), 1)
 
     def _gen(self, *args: Any, **kwargs: Any) -> GeneratorRun:
-        """Let each candidate carry what it was predicted to do, and where the next fit may start."""
+        """Candidates that carry what was predicted of them, and where the next fit may start."""
         assert self._opt is not None
         before = len(self._opt.trials)
         run = super()._gen(*args, **kwargs)
         fitted = serialize.fitted_to_json(self._opt.fitted)
-        run._candidate_metadata_by_arm_signature = {
+        metadata: dict[str, TCandidateMetadata] = {
             arm.signature: {KEY: {"trial": serialize.trial_to_json(asked), "warm": fitted}}
             for arm, asked in zip(run.arms, self._opt.trials[before:], strict=True)
         }
-        return run
+        return GeneratorRun(
+            arms=run.arms, fit_time=run.fit_time, gen_time=run.gen_time, generator_key=self.name,
+            candidate_metadata_by_arm_signature=metadata,
+        )  # fmt: skip
 
     def _rebuild(self, experiment: Experiment, data: Data) -> Optimizer:
         """The Optimizer that has seen what the experiment has seen."""
@@ -192,14 +235,43 @@ def generation_strategy(
     trials: int = 100, failures: int | None = None, *, seed: int | None = None, method: str | None = None,
     settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (),
 ) -> GenerationStrategy:  # fmt: skip
-    """A strategy of one node, for `client.set_generation_strategy`; arguments as for `TumbleNode`."""
+    """A strategy of one `TumbleNode`, for `client.set_generation_strategy`.
+
+    Parameters
+    ----------
+    trials, failures, seed, method, settings, on_exhausted, unbilled
+        As for `TumbleNode`.
+
+    Returns
+    -------
+    GenerationStrategy
+        The client asks it for every trial.
+    """
     node = TumbleNode(trials, failures, seed, method, settings, on_exhausted, unbilled)
     return GenerationStrategy(nodes=[node], name="tumble")
 
 
 def optimizer(experiment: Experiment, strategy: GenerationStrategy) -> Optimizer:
-    """The `Optimizer` behind an experiment: best, recommend(), failures_left, trials_left, reliability."""
-    nodes = [node for node in strategy._nodes if isinstance(node, TumbleNode)]
+    """The optimiser that has seen what an experiment has seen: for its best, recommendation and counts.
+
+    Parameters
+    ----------
+    experiment
+        The experiment of the client.
+    strategy
+        The strategy of the client.
+
+    Returns
+    -------
+    Optimizer
+        A copy: what is told to it does not reach the experiment.
+
+    Raises
+    ------
+    InputError
+        If the strategy has no `TumbleNode`.
+    """
+    nodes = [node for node in strategy.nodes_by_name.values() if isinstance(node, TumbleNode)]
     if not nodes:
         raise InputError(
             f"the generation strategy {strategy.name!r} has no TumbleNode: see generation_strategy()"
@@ -208,7 +280,18 @@ def optimizer(experiment: Experiment, strategy: GenerationStrategy) -> Optimizer
 
 
 def suggestion(trial: BaseTrial) -> Suggestion | None:
-    """What was predicted of a trial and why it was chosen; None where tumble did not suggest it."""
+    """What was predicted of a trial, and why it was chosen.
+
+    Parameters
+    ----------
+    trial
+        A trial of the experiment.
+
+    Returns
+    -------
+    Suggestion | None
+        None where tumble did not suggest it.
+    """
     carried = _metadata(trial)
     if carried is None:
         return None

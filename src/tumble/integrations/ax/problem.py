@@ -17,7 +17,17 @@ from ...space import Categorical, Float, Int, Parameter, Space
 
 @dataclass(frozen=True)
 class AxSpace:
-    """`space` has the ordered choices by their position; `fixed` never varies."""
+    """A search space of Ax, as far as it varies.
+
+    Parameters
+    ----------
+    space
+        What is searched. An ordered choice is searched by its position.
+    choices
+        The values of the ordered choices by name.
+    fixed
+        The values that never vary by name.
+    """
 
     space: Space
     choices: Mapping[str, tuple[Any, ...]]
@@ -28,9 +38,8 @@ class AxSpace:
         """Read a flat search space without parameter constraints."""
         if search_space.parameter_constraints:
             raise InputError(
-                "tumble knows no constraints among parameters, but "
-                f"{search_space.parameter_constraints} came: "
-                "search the box and report the violation as an outcome"
+                f"tumble takes no constraints among parameters, but {search_space.parameter_constraints} "
+                "came: search the box and report the violation as an outcome"
             )
         parameters: dict[str, Parameter] = {}
         choices: dict[str, tuple[Any, ...]] = {}
@@ -52,14 +61,14 @@ class AxSpace:
         return AxSpace(Space(parameters), choices, fixed)
 
     def values(self, parameters: TParameterization) -> dict[str, object]:
-        """What `space.encode` takes."""
+        """Ax's parameters as a setting of `space`."""
         return {
             name: self.choices[name].index(parameters[name]) if name in self.choices else parameters[name]
             for name in self.space.names
         }
 
     def parameters(self, values: Mapping[str, Any]) -> TParameterization:
-        """What Ax runs."""
+        """A setting of `space` as Ax's parameters."""
         ours = {n: self.choices[n][int(v)] if n in self.choices else v for n, v in values.items()}
         return {**ours, **self.fixed}
 
@@ -67,7 +76,7 @@ class AxSpace:
 def _range(parameter: RangeParameter) -> Parameter:
     if parameter.is_fidelity or parameter.logit_scale or parameter.digits is not None:
         raise InputError(
-            f"parameter {parameter.name!r}: fidelities, logit scales and digits are not known; "
+            f"parameter {parameter.name!r}: tumble knows no fidelities, logit scales and digits; "
             "use a plain or logarithmic range, or step_size"
         )
     if parameter.parameter_type == ParameterType.INT:
@@ -78,7 +87,7 @@ def _range(parameter: RangeParameter) -> Parameter:
 def _choice(parameter: ChoiceParameter) -> Parameter:
     if parameter.is_fidelity or parameter.is_task or parameter.is_hierarchical:
         raise InputError(
-            f"parameter {parameter.name!r}: fidelities, tasks and dependent parameters are not known; "
+            f"parameter {parameter.name!r}: tumble knows no fidelities, tasks and dependent parameters; "
             "use a flat space"
         )
     values: tuple[Any, ...] = tuple(parameter.values)
@@ -143,7 +152,7 @@ class Objectives:
         return Measured(self.objective.at(metrics), tuple(c.at(metrics) for c in self.constraints))
 
     def measured(self, data: Data) -> dict[int, dict[str, float]]:
-        """Trial -> metric -> mean."""
+        """The mean of each metric by name, by the index of the trial."""
         found: dict[int, dict[str, float]] = {}
         for row in data.df.itertuples():
             found.setdefault(int(row.trial_index), {})[str(row.metric_name)] = float(row.mean)

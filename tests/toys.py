@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+import tumble
 from tests.oracles import cov_values
 from tumble.core.history import History
 from tumble.core.process.covariance import Hyper
@@ -11,6 +12,7 @@ from tumble.core.process.gp import GP, JITTER, condition
 from tumble.core.process.models import fit_models
 from tumble.core.search.context import Context
 from tumble.core.settings import Settings
+from tumble.space import Categorical, Float, Int, Space
 
 
 def history(X: Any, y: Any, g: Any = None, *, crashed: Any = None, pending: Any = None) -> History:
@@ -77,3 +79,17 @@ def botorch_model(processes: list[GP], values: list[Any]) -> Any:
         )  # fmt: skip
         models.append(model.double().eval())
     return models[0] if len(models) == 1 else ModelListGP(*models)
+
+
+def small_optimizer() -> tumble.Optimizer:
+    """A mixed space, and five trials: three safe ones, a violation and a crash."""
+    space = Space({"x": Float(0, 1), "n": Int(1, 4), "c": Categorical(("a", "b"))})
+    settings = Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+    opt = tumble.Optimizer(space, trials=10, failures=3, constraints=1, seed=0, settings=settings)
+    for outcome in [(3.0, -1.0), (2.0, 1.0), (2.5, -0.5), None, (1.0, -0.1)]:
+        suggestion = opt.ask()
+        if outcome is None:
+            opt.tell(suggestion, failed=True, reason="fell")
+        else:
+            opt.tell(suggestion, outcome[0], constraints=[outcome[1]])
+    return opt

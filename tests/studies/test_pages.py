@@ -1,4 +1,4 @@
-"""The report and the dashboard in a real browser, and the numbers behind their figures."""
+"""The report and the dashboard in a real browser."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ import pytest
 
 import tumble
 from tests.study_files import write_study
+from tests.toys import small_optimizer
 from tumble import plots
 from tumble.integrations.optuna import private
-from tumble.parameters import Categorical, Float, Int
-from tumble.space import Space
 from tumble.studies import dashboard, report
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
@@ -185,52 +184,6 @@ def test_a_port_that_is_taken_is_an_error_with_a_remedy(ledger: Ledger) -> None:
 # -- numbers -------------------------------------------------------------------------------------------------
 
 
-def small_optimizer() -> tumble.Optimizer:
-    space = Space({"x": Float(0, 1), "n": Int(1, 4), "c": Categorical(("a", "b"))})
-    settings = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
-    opt = tumble.Optimizer(space, trials=10, failures=3, constraints=1, seed=0, settings=settings)
-    outcomes = [(3.0, -1.0), (2.0, 1.0), (2.5, -0.5), None, (1.0, -0.1)]
-    for outcome in outcomes:
-        suggestion = opt.ask()
-        if outcome is None:
-            opt.tell(suggestion, failed=True, reason="fell")
-        else:
-            opt.tell(suggestion, outcome[0], constraints=[outcome[1]])
-    return opt
-
-
-def test_progress_is_the_best_safe_value_so_far() -> None:
-    data = plots.progress_data(small_optimizer(), sign=-1.0)
-    assert data.best == [-3.0, -3.0, -2.5, -2.5, -1.0]
-    assert data.value == [-3.0, -2.0, -2.5, None, -1.0]
-    assert data.failed == [False, True, False, True, False]
-
-
-def test_the_budget_falls_with_each_failure_and_asks_for_more_safety_after_it() -> None:
-    data = plots.budget_data(small_optimizer())
-    assert data.number == [0, 1, 2, 3, 4, 5]
-    assert data.failures_left == [3, 3, 2, 2, 1, 1]
-    assert data.rho[2] > data.rho[1]
-    assert data.rho[0] == pytest.approx(0.1)
-
-
-def test_forecasts_are_counted_in_their_bins() -> None:
-    data = plots.forecast_data(small_optimizer())
-    assert sum(data.count) == 5
-    assert all(low <= p <= high for low, p, high in zip(data.low, data.predicted, data.high, strict=True))
-    empty = plots.forecast_data(tumble.Optimizer([[0, 1]]))
-    assert empty.count == []
-
-
-def test_coordinates_lie_between_0_and_1() -> None:
-    data = plots.coordinates_data(small_optimizer())
-    assert data.names == ["x", "n", "c"]
-    assert all(0 <= place <= 1 for column in data.columns for place in column)
-    assert [text for _, text in data.ticks[2]] == ["a", "b"]
-    assert data.failed == [False, True, False, True, False]
-    assert data.crashed == [False, False, False, True, False]
-
-
 def test_crashes_have_a_colour_and_a_place_of_their_own_among_the_coordinates() -> None:
     (lines,) = report.coordinates_figure(plots.coordinates_data(small_optimizer()), "cost").data
     assert lines.line.color == (0, 1, 0, 2, 0)
@@ -247,32 +200,6 @@ def test_a_study_of_crashes_alone_is_drawn() -> None:
     opt.tell(opt.ask(), failed=True)
     (lines,) = report.coordinates_figure(plots.coordinates_data(opt), "cost").data
     assert lines.dimensions[1].ticktext == ("0", "none")
-
-
-def test_slices_pass_through_the_recommendation_and_agree_with_it() -> None:
-    opt = small_optimizer()
-    found = opt.recommend()
-    assert found is not None
-    slices = {s.name: s for s in plots.slices_data(opt)}
-    assert slices["n"].values == [1, 2, 3, 4]
-    assert slices["c"].values == ["a", "b"]
-    for name in ("n", "c"):
-        where = slices[name].values.index(found.x[name])
-        assert slices[name].mean[where] == pytest.approx(found.mean, rel=1e-6)
-        assert slices[name].p_safe[where] == pytest.approx(found.p_safe, rel=1e-6)
-    assert plots.slices_data(tumble.Optimizer([[0, 1]])) == []
-
-
-def test_safe_ranges_are_the_stretches_that_reach_the_level() -> None:
-    assert plots.safe_ranges([0, 1, 2, 3, 4], [1.0, 0.2, 0.99, 1.0, 1.0], 0.99) == [(0, 0), (2, 4)]
-    assert plots.safe_ranges([0, 1], [0.0, 0.0], 0.5) == []
-
-
-def test_the_overview_is_drawn_with_matplotlib(tmp_path: Path) -> None:
-    figure = plots.overview(small_optimizer(), label="cost")
-    figure.savefig(tmp_path / "overview.png")
-    assert len(figure.axes) == 3 + 1 + 3
-    assert (tmp_path / "overview.png").stat().st_size > 10_000
 
 
 def test_a_study_that_ran_has_every_figure(tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""Figures of a search: the numbers (`*_data`, plain lists), and their drawing with matplotlib (`draw_*`)."""
+
+from tumble.plots.drawing import (
+    CRASHED,
+    FAILED,
+    NEUTRAL,
+    SAFE,
+    draw_budget,
+    draw_crossings,
+    draw_forecast,
+    draw_progress,
+    draw_slice,
+    overview,
+)
+from tumble.plots.record import (
+    BudgetPath,
+    Coordinates,
+    Forecast,
+    Progress,
+    budget_data,
+    coordinates_data,
+    forecast_data,
+    progress_data,
+)
+from tumble.plots.slices import Slice, safe_ranges, slices_data
+
+__all__ = [
+    "CRASHED",
+    "FAILED",
+    "NEUTRAL",
+    "SAFE",
+    "BudgetPath",
+    "Coordinates",
+    "Forecast",
+    "Progress",
+    "Slice",
+    "budget_data",
+    "coordinates_data",
+    "draw_budget",
+    "draw_crossings",
+    "draw_forecast",
+    "draw_progress",
+    "draw_slice",
+    "forecast_data",
+    "overview",
+    "progress_data",
+    "safe_ranges",
+    "slices_data",
+]

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -30,6 +31,11 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 def open_study(folder: Path, **options: object) -> Ledger:
     return Ledger(read_study_file(write_study(folder, **options)))  # type: ignore[arg-type]
+
+
+def dead_owner() -> Owner:
+    """A process of this machine that is gone."""
+    return replace(this_process(), pid=2**22 + 1, born="gone")
 
 
 def reopen(ledger: Ledger) -> Ledger:
@@ -199,7 +205,7 @@ def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
 def test_an_interrupted_trial_without_a_place_is_withdrawn_and_nobody_waits_for_it(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
     ledger.ask()
-    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    ledger.store.create(dead_owner())
     with pytest.raises(tumble.BudgetReserved):
         ledger.ask()
     assert [e.outcome for e in ledger.entries()] == ["running", "unstarted"]
@@ -249,7 +255,7 @@ def test_a_run_stops_between_trials(tmp_path: Path) -> None:
 def test_the_dead_runners_trial_is_run_again_under_its_number(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3)
     by_hand = ledger.ask()
-    asked = ledger.ask(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    asked = ledger.ask(dead_owner())
     told: list[int] = []
     end = Runner(reopen(ledger), on_told=lambda e: told.append(e.trial)).run()
     assert end.kind == "done"
@@ -262,7 +268,7 @@ def test_the_dead_runners_trial_is_run_again_under_its_number(tmp_path: Path) ->
 
 def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=2, failures=1)
-    dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
+    dead = dead_owner()
     ledger.store.create(dead)
     Runner(reopen(ledger)).run()
     assert ledger.entry(0).parameters == {"x": 0.2, "y": 0.3}
@@ -271,7 +277,7 @@ def test_a_trial_that_died_before_it_had_a_setting_gets_one(tmp_path: Path) -> N
 
 def test_a_hand_whose_asking_was_killed_gets_the_same_trial_again(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
-    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    ledger.store.create(dead_owner())
     assert [ledger.ask().number, ledger.ask().number] == [0, 1]
     assert [e.owner for e in ledger.entries()] == [BY_HAND, BY_HAND]
 
@@ -367,7 +373,7 @@ def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path:
 
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
-    dead = Owner("run", os.uname().nodename, 2**22 + 1, "gone")
+    dead = dead_owner()
     ledger.store.create(dead)
     runner = Runner(reopen(ledger))
     runner.run_one(runner.ledger.ask(this_process()))  # waits for trial 0 and so runs it first
@@ -382,7 +388,7 @@ def test_a_runner_that_waits_takes_over_nothing_that_would_wait_for_it(tmp_path:
     thread.start()
     while len(ledger.entries()) < 2:  # until the runner waits with trial 1
         time.sleep(0.01)
-    ledger.store.create(Owner("run", os.uname().nodename, 2**22 + 1, "gone"))
+    ledger.store.create(dead_owner())
     time.sleep(1.0)
     ledger.tell(by_hand.number, {"cost": 1.0, "load": -1.0})
     thread.join(60)

@@ -125,7 +125,7 @@ def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry
         results=dict(trial.user_attrs.get(RESULTS, {})),
         reading=reading,
         decision=decision(trial),
-        owner=None if owner is None else Owner(**owner),
+        owner=None if owner is None else Owner.from_dict(owner),
         stored=trial,
         unmeasured=tuple(name for name in config.limited_names if name not in reading.constraints),
     )

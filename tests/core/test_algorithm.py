@@ -1,7 +1,6 @@
 """Algorithm 1 on histories written by hand: modes, the constrained choice, the recommendation."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.method import Method
 from tumble.core.process.models import fit_models
-from tumble.core.process.refit import is_due
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
@@ -335,16 +333,6 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     assert (1.0 - p) / p <= 1.2501 * (1.0 - most) / most
     promise = ways.acquisition.value_and_grad(points)[0]
     assert promise[0] > promise[1] + 0.1
-
-
-def test_hyperparameters_are_learned_again_when_there_are_four_percent_more_data_however_they_came():
-    one_by_one = [n for n in range(41, 130) if is_due(n, n - 1)]
-    assert one_by_one[-5:] == [107, 111, 116, 120, 125]
-    assert all(b - a <= 0.06 * a for a, b in pairwise(one_by_one))
-    assert is_due(300, 2)  # old data that came at once
-    assert all(is_due(n + 10, n) for n in range(40, 150, 10))
-    assert is_due(45, 0)  # never learned
-    assert not is_due(102, 101)
 
 
 def test_an_error_of_the_past_is_judged_with_the_noise_that_is_known_now():

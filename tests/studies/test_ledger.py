@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -24,6 +25,7 @@ from tumble.studies.locking import lock_study
 from tumble.studies.ownership import BY_HAND, OWNER, Owner, this_process
 from tumble.studies.records import Entry
 from tumble.studies.runner import Runner
+from tumble.studies.store import TrialStore
 from tumble.studies.study_file import read_study_file
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -180,6 +182,55 @@ def test_a_trial_is_told_once_and_must_exist(tmp_path: Path) -> None:
             again()
     with pytest.raises(tumble.InputError, match="the trials are 0 to 0"):
         ledger.skip(7)
+
+
+def test_of_two_tells_of_one_trial_one_wins_whole_and_the_other_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one comes between the results and the state of the first, and ends after it."""
+    first = open_study(tmp_path)
+    second, number = reopen(first), first.ask().number
+    errors: list[Exception] = []
+    first_is_done, second_has_stored = threading.Event(), threading.Event()
+    store, finish = second.store.store_results, second.store.finish
+
+    def store_second(*arguments: Any) -> None:
+        store(*arguments)
+        second_has_stored.set()
+
+    def finish_second(*arguments: Any) -> None:
+        first_is_done.wait(10)
+        finish(*arguments)
+
+    def tell_second() -> None:
+        try:
+            second.tell(number, {"cost": 2.0, "load": 0.5})
+        except tumble.InputError as error:
+            errors.append(error)
+
+    def store_first(*arguments: Any) -> None:
+        TrialStore.store_results(first.store, *arguments)
+        thread.start()
+        second_has_stored.wait(1.0)
+
+    monkeypatch.setattr(second.store, "store_results", store_second)
+    monkeypatch.setattr(second.store, "finish", finish_second)
+    monkeypatch.setattr(first.store, "store_results", store_first)
+    thread = threading.Thread(target=tell_second)
+    entry = first.tell(number, {"cost": 1.0, "load": -0.5})
+    first_is_done.set()
+    thread.join(30)
+    assert (entry.outcome, entry.results) == ("safe", {"cost": 1.0, "load": -0.5})
+    assert (first.entry(number).reading.value, first.entry(number).results["cost"]) == (1.0, 1.0)
+    assert "trial 0 is over already (safe)" in str(errors[0])
+
+
+def test_what_a_killed_tell_left_behind_is_replaced_by_the_next_one(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    number = ledger.ask().number
+    ledger.store.store_results(ledger.store.id_of(number), {"cost": 1.0, "load": 0.5}, {"load": 0.5})
+    entry = ledger.fail(number, "fell")
+    assert (entry.results, entry.reason(ledger.config)) == ({}, "crash: fell")
 
 
 def test_nothing_is_left_after_the_last_trial(tmp_path: Path) -> None:

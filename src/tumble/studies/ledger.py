@@ -2,13 +2,14 @@
 
 What was measured is stored as it was measured.  Limits are applied when it is read, so that limits, trials
 and failures may be edited in the study file.  A trial is told when its state is stored, which is one
-transaction; everything before that may be repeated.
+transaction; everything before that may be repeated.  Only one process at a time ends a trial.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from optuna.trial import TrialState
@@ -164,13 +165,13 @@ class Ledger:
         InputError
             If the trial is over, or does not exist, or the results can't be used.  Nothing is stored then.
         """
-        self._check_open(number, owner)
-        check_results(self.config, results)
-        self._store_results(number, results)
-        if self.config.objective in results:
-            self._finish(number, TrialState.COMPLETE, results[self.config.objective])
-        else:
-            self._finish(number, TrialState.PRUNED)
+        with self._closing(number, owner):
+            check_results(self.config, results)
+            self._store_results(number, results)
+            if self.config.objective in results:
+                self._finish(number, TrialState.COMPLETE, results[self.config.objective])
+            else:
+                self._finish(number, TrialState.PRUNED)
         return self.entry(number)
 
     def fail(
@@ -182,18 +183,18 @@ class Ledger:
         owner: Owner = BY_HAND,
     ) -> Entry:
         """Record a crash.  It is billed and teaches, unless it was only the infrastructure (`transient`)."""
-        self._check_open(number, owner)
         if transient:
             return self.skip(number, reason, owner=owner, kind="transient")
-        self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
-        self.store.store_reason(self.store.id_of(number), reason)
-        self._finish(number, TrialState.FAIL)
+        with self._closing(number, owner):
+            self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
+            self.store.store_reason(self.store.id_of(number), reason)
+            self._finish(number, TrialState.FAIL)
         return self.entry(number)
 
     def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: str = "skipped") -> Entry:
         """Withdraw a trial: nothing is learned, nothing is charged."""
-        self._check_open(number, owner)
-        self.store.make_void(self.store.id_of(number), kind, reason)
+        with self._closing(number, owner):
+            self.store.make_void(self.store.id_of(number), kind, reason)
         return self.entry(number)
 
     # -- reading -----------------------------------------------------------------------------------------
@@ -307,6 +308,14 @@ class Ledger:
         dead = [e for e in here if e.owner is not None and not e.owner.is_alive_here()]
         dead += [e for e in elsewhere if e.trial_id in silent]
         return sorted((e for e in dead if e.trial < before), key=lambda entry: entry.trial)
+
+    @contextlib.contextmanager
+    def _closing(self, number: int, owner: Owner) -> Iterator[None]:
+        """Let one process at a time end a trial: results and state then come from the same one."""
+        self._check_open(number, owner)  # also without the lock, so that most mistakes wait for nobody
+        with lock_study(self.storage, self.config.name):
+            self._check_open(number, owner)
+            yield
 
     def _check_open(self, number: int, owner: Owner) -> None:
         entry = self.entry(number)

@@ -78,8 +78,11 @@ class TrialStore:
     def store_results(
         self, trial_id: int, results: Mapping[str, float], excesses: Mapping[str, float]
     ) -> None:
-        """Store what was measured, and g where Optuna keeps constraints."""
-        if results:
+        """Store what was measured, and g where Optuna keeps constraints.
+
+        A process that was killed while it told this trial may have left results, which are replaced.
+        """
+        if results or RESULTS in self.get(trial_id).user_attrs:
             self._storage.set_trial_user_attr(trial_id, RESULTS, dict(results))
         for name, g in excesses.items():
             self._storage.set_trial_system_attr(trial_id, f"{private.CONSTRAINT}{name}", g)

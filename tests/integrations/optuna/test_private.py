@@ -85,16 +85,6 @@ def test_stopping_outside_of_optimize_is_a_runtime_error() -> None:
         optuna.create_study().stop()
 
 
-def test_an_enqueued_trial_carries_what_it_was_given() -> None:
-    """Without it an enqueued trial is not told from others, and the hard cap is not kept."""
-    study = optuna.create_study()
-    study.ask()
-    study.enqueue_trial({"x": 0.5})
-    assert [private.is_enqueued(t) for t in study.get_trials()] == [False, True]
-    study.ask()
-    assert [private.is_enqueued(t) for t in study.get_trials()] == [False, True]
-
-
 @pytest.mark.parametrize(
     ("distribution", "inside", "outside"),
     [

@@ -7,17 +7,21 @@ import json
 import math
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import optuna
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
 import tumble
 from tumble.integrations.optuna import notes, private
 from tumble.integrations.optuna import trials as meaning
+from tumble.integrations.optuna.gate import Gate
 
 QUICK = tumble.Settings(restarts=3, raw_samples=64, grid=64, n_minima=5)
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -391,7 +395,7 @@ def test_enqueued_trials_draw_a_ticket_and_stay_within_the_budget() -> None:
     study.enqueue_trial({"x": 0.6})
     first = study.ask()
     stored = study.trials[first.number]
-    assert stored.system_attrs[notes.TICKET] == 2
+    assert 1 < stored.system_attrs[notes.TICKET] < 2
     done = threading.Event()
 
     def second() -> None:
@@ -404,6 +408,63 @@ def test_enqueued_trials_draw_a_ticket_and_stay_within_the_budget() -> None:
     study.tell(first, 1.0)
     assert done.wait(10)
     thread.join()
+
+
+class Impatient(tumble.TumbleSampler):
+    """A trial without a place is made void at once, so that a test in one thread never waits."""
+
+    def gate(self, study: optuna.Study) -> Gate:
+        def refuse(study: optuna.Study, waiting: optuna.trial.FrozenTrial) -> bool:
+            private.set_attribute(study, waiting, notes.OUTCOME, notes.outcome("unstarted", "no place"))
+            private.storage_of(study).set_trial_state_values(private.trial_id_of(waiting), TrialState.FAIL)
+            raise tumble.BudgetReserved("no place")
+
+        return replace(super().gate(study), while_waiting=refuse)
+
+
+def test_trials_asked_after_enqueued_ones_stay_within_the_budget() -> None:
+    study = optuna.create_study(sampler=Impatient(10, 1, seed=0, settings=QUICK, on_exhausted="stop"))
+    study.enqueue_trial({"x": 0.5})
+    study.enqueue_trial({"x": 0.6})
+    study.tell(study.ask(), 1.0)
+    study.ask()  # the second enqueued one, which holds the failure
+    with pytest.raises(tumble.BudgetReserved):
+        study.ask()
+
+
+ACTIONS = st.sampled_from(
+    ["ask", "ask", "ask", "enqueue", "enqueue", "retry", "safe", "safe", "fail", "prune"]
+)
+
+
+@settings(max_examples=150)
+@given(
+    budget=st.integers(1, 3), steps=st.lists(st.tuples(ACTIONS, st.integers(0, 9)), min_size=10, max_size=30)
+)
+def test_no_order_of_asking_makes_failures_and_trials_in_flight_exceed_a_hard_budget(
+    budget: int, steps: list[tuple[str, int]]
+) -> None:
+    sampler = Impatient(100, budget, seed=0, settings=QUICK, on_exhausted="stop")
+    study = optuna.create_study(sampler=sampler)
+    flying: list[optuna.Trial] = []
+    for action, choice in steps:
+        if action == "ask":
+            with contextlib.suppress(tumble.BudgetExhausted):
+                flying.append(study.ask())
+        elif action == "enqueue":
+            study.enqueue_trial({"x": choice / 9})
+        elif action == "retry":  # as Optuna's callback for trials whose heartbeat expired makes one
+            past = study.get_trials()
+            copied = dict(past[choice % len(past)].system_attrs) if past else {}
+            study.add_trial(
+                create_trial(state=TrialState.WAITING, system_attrs={**copied, "retry_history": []})
+            )
+        elif flying:
+            trial = flying.pop(choice % len(flying))
+            states = {"safe": TrialState.COMPLETE, "fail": TrialState.FAIL, "prune": TrialState.PRUNED}
+            study.tell(trial, 1.0 if action == "safe" else None, state=states[action])
+        failures = sum(reading.failed for reading in read_all(study))
+        assert failures + len(flying) <= budget
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")

@@ -1,15 +1,19 @@
 """The gate: which trial may start when the budget of failures is a hard cap ("stop").
 
-Every storage hands out the numbers of trials atomically, so they serve as tickets.  Trial n may start when
+Every trial in flight has a place in one order, its turn.  A trial may start when
 
-    billed failures + trials in flight with a ticket up to its own  <=  B
+    billed failures + trials in flight with a turn up to its own  <=  B
 
-and waits otherwise.  Of the trials that have started, the one with the largest ticket has counted all the
-others.  A trial in flight then either fails, and the sum stays, or does not, and the sum falls.  So failures
-and trials in flight never exceed B, for threads, processes and machines alike, without a lock.
+and waits otherwise.  The turn of a trial is its number, which every storage hands out atomically.  A trial
+that waited in Optuna's queue (enqueued, or a retry) got its number before it runs.  When it starts and
+another trial has a later turn, it draws a ticket that lies just behind the last turn, and before the number
+of the next trial that is created.  A turn never becomes earlier.
 
-An enqueued trial got its number long before it runs.  When it starts it draws a new ticket, one above every
-number and ticket there is.  Until then every other trial counts it as being in front.
+Of the trials that have started, let L be the one with the last turn.  When L looked for its place, each of
+the others was in flight, with a turn before L's, and L counted it.  Or it was not in flight, and then it got
+a turn behind L's, because it was created or drew its ticket after L had its own.  A trial that L counted then
+either fails, and the sum stays, or does not, and the sum falls.  So failures and trials in flight never
+exceed B, for threads, processes and machines alike, without a lock.
 
 A trial that waits also fails the trials whose worker died (their heartbeat has expired), which frees their
 place.  It sends its own heartbeats meanwhile, because Optuna sends them only for trials that run.
@@ -34,6 +38,7 @@ from tumble.integrations.optuna.trials import Reading
 
 ReadTrial: TypeAlias = Callable[[FrozenTrial], Reading]
 WhileWaiting: TypeAlias = Callable[[optuna.Study, FrozenTrial], bool]
+TICKET_STEP = 2.0**-30  # so that a billion tickets fit between two numbers
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 0.5  # seconds between two looks
 EXTRA_GRACE = 1.0  # seconds that a trial without a first heartbeat gets beyond the grace of a heartbeat
 
@@ -53,12 +58,16 @@ class Gate:
     while_waiting
         Called with the study and the trial that waits, whenever there was no place for it.  It returns True
         where it changed something; then the gate looks again at once.
+    queued
+        Whether a trial may have waited in Optuna's queue.  Where none does, the number of a trial is its
+        turn, also for a process that goes on with the trial of a dead one.
     """
 
     failures: int | None
     trials: int | None
     read: ReadTrial
     while_waiting: WhileWaiting
+    queued: bool = True
 
     def admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
         """Return when the trial may start; where it never may, make it void, stop the study and raise.
@@ -74,6 +83,8 @@ class Gate:
             return
         pause, newcomers = SHORTEST_WAIT, _WithoutHeartbeat()
         _announce(study, trial)
+        if self.queued:
+            _draw_ticket(study, trial)
         while True:
             trials = study.get_trials(deepcopy=False)
             if self._has_place(study, trial, trials):
@@ -119,16 +130,19 @@ def fail_silent_trials(study: optuna.Study, waiting: FrozenTrial) -> bool:
 
 
 def _announce(study: optuna.Study, trial: FrozenTrial) -> None:
-    """Send a first heartbeat, or say that there will be none; draw a ticket where the number is no ticket."""
+    """Send a first heartbeat, or say that there will be none."""
     storage = private.storage_of(study)
     if private.is_in_optimize(study):
         private.record_heartbeat(storage, private.trial_id_of(trial))
     elif private.heartbeat_grace(storage) is not None:
         private.set_attribute(study, trial, BY_HAND, True)
-    if private.is_enqueued(trial) and TICKET not in trial.system_attrs:
-        others = study.get_trials(deepcopy=False)
-        last = max(max(t.number, t.system_attrs.get(TICKET, 0)) for t in others)
-        private.set_attribute(study, trial, TICKET, last + 1)
+
+
+def _draw_ticket(study: optuna.Study, trial: FrozenTrial) -> None:
+    """Go behind every other trial, where the turn of one of them is later."""
+    turns = [_turn(other) for other in study.get_trials(deepcopy=False) if other.number != trial.number]
+    if turns and max(turns) > _turn(trial):
+        private.set_attribute(study, trial, TICKET, max(turns)[0] + TICKET_STEP)
 
 
 def _refused(
@@ -163,7 +177,6 @@ class _WithoutHeartbeat:
                     self._first_seen[trial_id] = time.monotonic()
 
 
-def _turn(trial: FrozenTrial) -> tuple[int, int]:
-    """The place in the queue; an enqueued trial without a ticket stands in front of every other."""
-    ticket = trial.system_attrs.get(TICKET, -1 if private.is_enqueued(trial) else trial.number)
-    return ticket, trial.number
+def _turn(trial: FrozenTrial) -> tuple[float, int]:
+    """The place in the order; trials that drew the same ticket at once are ordered by their numbers."""
+    return max(float(trial.system_attrs.get(TICKET, 0)), trial.number), trial.number

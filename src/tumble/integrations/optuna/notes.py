@@ -4,7 +4,7 @@
 `DECISION`      what the sampler decided: mode, rho, p_safe, why, the setting, and the fitted hyperparameters
 `OUTCOME`       kind ("failure", "transient", "skipped", "unstarted") and reason of a trial that is FAIL
 `BILLED`        False on old data, which charge neither trials nor failures
-`TICKET`        the place of an enqueued trial in the queue for the budget (for others it is their number)
+`TICKET`        the turn of a trial that waited in Optuna's queue (of others it is their number)
 `BY_HAND`       True on a trial that sends no heartbeats, because a person or a script runs it
 ==============  ============================================================================================
 

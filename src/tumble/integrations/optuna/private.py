@@ -23,7 +23,6 @@ from optuna.trial import FrozenTrial, Trial
 from tumble.parameters import Choice
 
 CONSTRAINT = "constraints:"  # `Trial.set_constraint` stores a value under this prefix and the name
-ENQUEUED = "fixed_params"  # `Study.enqueue_trial` stores the parameters that were given under this name
 
 
 def storage_of(study: Study) -> BaseStorage:
@@ -68,11 +67,6 @@ def is_in_optimize(study: Study) -> bool:
     Optuna sends heartbeats in the first case only.
     """
     return bool(study._thread_local.in_optimize_loop)
-
-
-def is_enqueued(trial: FrozenTrial) -> bool:
-    """Whether the trial came from `study.enqueue_trial`."""
-    return ENQUEUED in trial.system_attrs
 
 
 def contains(distribution: BaseDistribution, value: Choice) -> bool:

@@ -204,3 +204,24 @@ def test_a_command_that_ignores_the_polite_signal_is_ended_all_the_same(tmp_path
 def test_an_unknown_signal_still_has_a_number() -> None:
     assert rig._signal_name(signal.SIGKILL) == "SIGKILL"
     assert rig._signal_name(200) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "extra", ["NaN", "Infinity", "-Infinity", "1" + "0" * 400, "[" * 100_000, '"text"', "null"]
+)
+def test_an_odd_extra_in_the_last_line_is_left_out(tmp_path: Path, extra: str) -> None:
+    """What the study file does not ask for can't stop a study."""
+    config = script(tmp_path, "")
+    closed = extra + "]" * extra.count("[")
+    verdict = rig.judge(0, f'{{"cost": 1, "torque": 2, "extra": {closed}}}\n', config)
+    if "[" in extra:  # no reader of JSON takes so deep a table
+        assert isinstance(verdict, rig.Unusable)
+    else:
+        assert verdict == rig.Measured({"cost": 1.0, "torque": 2.0})
+
+
+@pytest.mark.parametrize("cost", ["1" + "0" * 400, "Infinity", "NaN"])
+def test_an_objective_beyond_every_number_is_a_crash(tmp_path: Path, cost: str) -> None:
+    verdict = rig.judge(0, f'{{"cost": {cost}, "torque": 2}}', script(tmp_path, ""))
+    assert isinstance(verdict, rig.Crashed)
+    assert verdict.results == {"torque": 2.0}

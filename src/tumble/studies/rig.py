@@ -187,10 +187,10 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
         results = parse_results(text, config)
     except ValueError as error:
         return Unusable(str(error), (text + errors)[-TAIL:])
-    if not math.isfinite(results[config.objective]):
-        finite = {name: x for name, x in results.items() if math.isfinite(x)}
+    finite = {name: x for name, x in results.items() if math.isfinite(x)}
+    if config.objective not in finite:
         return Crashed(f"returned {results[config.objective]:g}", finite)
-    return Measured(results)
+    return Measured(finite)
 
 
 def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
@@ -232,13 +232,22 @@ def _last_line(text: str) -> dict[str, Any] | None:
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         table = json.loads(lines[-1]) if lines else None
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested too deep
         return None
     return table if isinstance(table, dict) else None
 
 
 def _numbers(table: Mapping[str, Any]) -> dict[str, float]:
-    return {k: float(v) for k, v in table.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    numbers = {k: v for k, v in table.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    return {name: _float(number) for name, number in numbers.items()}
+
+
+def _float(number: float) -> float:
+    """An integer beyond every float is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _text(value: Choice) -> str:

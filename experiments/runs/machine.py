@@ -10,7 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("numpy", "scipy", "torch", "gpytorch", "botorch", "optuna")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "torch",
+    "gpytorch",
+    "botorch",
+    "optuna",
+    "scikit-learn",
+    "bayesian-optimization",
+)
 SOURCES = (
     "core/**/*.py",
     "baselines/**/*.py",

@@ -155,6 +155,7 @@ ACROSS = {
     "test_wheel.py": "what is installed",
     "cli/test_commands.py": "the commands, from the shell",
     "core/test_deprecation.py": "old names",
+    "experiments/peers/test_mixed_spaces.py": "all peers on parameters that are no floats",
     "integrations/optuna/test_contract.py": "Optuna's own tests of a sampler",
     "packaging/test_distributions.py": "sdist and wheel",
     "packaging/test_workflows.py": "workflows, hooks and the image",

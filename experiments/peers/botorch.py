@@ -39,19 +39,19 @@ class Observed:
     """
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        self._coordinates = Coordinates(problem)
-        self._n_constraints = problem.n_constraints
+        self.coordinates = Coordinates(problem)
+        self.n_constraints = problem.n_constraints
         self._seed = seed
         self._crashes = 0
-        self._x: list[Array] = []
-        self._y: list[float] = []
+        self.points: list[Array] = []
+        self.values: list[float] = []
         self._g: list[Array] = []
 
     def ask(self) -> NextTrial:
         """The next trial; torch is seeded by seed and number of trials. Without observations it is random."""
-        number = 1_000_003 * self._seed + len(self._x) + self._crashes
-        if not self._x:
-            return NextTrial(self._coordinates.draw(np.random.default_rng(number)))
+        number = 1_000_003 * self._seed + len(self.points) + self._crashes
+        if not self.points:
+            return NextTrial(self.coordinates.draw(np.random.default_rng(number)))
         with _quiet(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(number)
             unit = self._suggest().detach().numpy().reshape(-1)
@@ -66,8 +66,8 @@ class Observed:
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """Add an observation."""
-        self._x.append(self._encode(x))
-        self._y.append(outcome.value)
+        self.points.append(self._encode(x))
+        self.values.append(outcome.value)
         self._g.append(outcome.constraints)
 
     def _encode(self, x: Array) -> Array:
@@ -80,22 +80,25 @@ class Observed:
         raise NotImplementedError
 
     @property
-    def _inputs(self) -> torch.Tensor:
-        return torch.from_numpy(np.array(self._x))
+    def inputs(self) -> torch.Tensor:
+        """The points as written for the models, (n, D)."""
+        return torch.from_numpy(np.array(self.points))
 
     @property
-    def _limits(self) -> Array:
-        return np.reshape(self._g, (len(self._x), self._n_constraints))
+    def limits(self) -> Array:
+        """The constraints of every observation, (n, G)."""
+        return np.reshape(self._g, (len(self.points), self.n_constraints))
 
     @property
     def _safe(self) -> NDArray[np.bool_]:
-        safe: NDArray[np.bool_] = np.all(self._limits <= 0.0, axis=1)
+        safe: NDArray[np.bool_] = np.all(self.limits <= 0.0, axis=1)
         return safe
 
     def _model(self, outcomes: torch.Tensor) -> SingleTaskGP:
-        return SingleTaskGP(self._inputs, outcomes)
+        return SingleTaskGP(self.inputs, outcomes)
 
-    def _fitted(self, outcomes: Array) -> SingleTaskGP:
+    def fitted(self, outcomes: Array) -> SingleTaskGP:
+        """A model of outcomes (n,), fitted; with its priors' hyperparameters where the fit fails."""
         model = self._model(torch.from_numpy(outcomes[:, None]))
         try:
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
@@ -111,7 +114,7 @@ class Improvement(Observed):
 
     def __init__(self, problem: Problem, seed: int) -> None:
         super().__init__(problem, seed)
-        self._columns = Columns(self._coordinates)
+        self._columns = Columns(self.coordinates)
 
     def _encode(self, x: Array) -> Array:
         return self._columns.encode(x)
@@ -122,7 +125,7 @@ class Improvement(Observed):
     def _model(self, outcomes: torch.Tensor) -> SingleTaskGP:
         categorical = list(self._columns.categorical)
         if categorical:
-            return MixedSingleTaskGP(self._inputs, outcomes, cat_dims=categorical)
+            return MixedSingleTaskGP(self.inputs, outcomes, cat_dims=categorical)
         return super()._model(outcomes)
 
     def _suggest(self) -> torch.Tensor:
@@ -138,11 +141,11 @@ class LogImprovement(Improvement):
     peer = "botorch"
 
     def _acquisition(self) -> AcquisitionFunction:
-        y, safe = np.array(self._y), self._safe
-        objective = self._fitted(y)
-        if not self._n_constraints:
+        y, safe = np.array(self.values), self._safe
+        objective = self.fitted(y)
+        if not self.n_constraints:
             return LogExpectedImprovement(objective, best_f=float(y.min()), maximize=False)
-        models = [self._fitted(column) for column in self._limits.T]
+        models = [self.fitted(column) for column in self.limits.T]
         if not safe.any():
             return LogProbabilityOfFeasibility(ModelListGP(*models), constraints=self._intervals(0))
         return LogConstrainedExpectedImprovement(
@@ -154,7 +157,7 @@ class LogImprovement(Improvement):
         )
 
     def _intervals(self, first: int) -> dict[int, tuple[float | None, float | None]]:
-        return dict.fromkeys(range(first, first + self._n_constraints), (None, 0.0))
+        return dict.fromkeys(range(first, first + self.n_constraints), (None, 0.0))
 
 
 class NoisyImprovement(Improvement):
@@ -163,13 +166,13 @@ class NoisyImprovement(Improvement):
     peer = "qlognei"
 
     def _acquisition(self) -> AcquisitionFunction:
-        models = [self._fitted(np.array(self._y)), *map(self._fitted, self._limits.T)]
+        models = [self.fitted(np.array(self.values)), *map(self.fitted, self.limits.T)]
         return qLogNoisyExpectedImprovement(
             ModelListGP(*models),
-            X_baseline=self._inputs,
+            X_baseline=self.inputs,
             sampler=SobolQMCNormalSampler(torch.Size([SETTINGS[self.peer]["mc_samples"]])),
             objective=GenericMCObjective(_negated),
-            constraints=[_outcome(k + 1) for k in range(self._n_constraints)] or None,
+            constraints=[_outcome(k + 1) for k in range(self.n_constraints)] or None,
         )
 
 

@@ -26,7 +26,7 @@ class ScalableConstrained(Observed):
 
     def __init__(self, problem: Problem, seed: int) -> None:
         super().__init__(problem, seed)
-        self._dimension = self._coordinates.space.dim
+        self._dimension = self.coordinates.space.dim
         self._start, self._smallest, self._largest = SETTINGS["scbo"]["length"]
         self._length = self._start
         self._successes = self._failures = 0
@@ -35,7 +35,7 @@ class ScalableConstrained(Observed):
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """Add an observation and resize the trust region by whether it was better."""
-        before = self._merit() if self._x else None
+        before = self._merit() if self.points else None
         super().inform(x, outcome)
         if before is None:
             return
@@ -50,27 +50,29 @@ class ScalableConstrained(Observed):
             self._length = self._start
 
     def _encode(self, x: Array) -> Array:
-        return self._coordinates.encode(x)
+        return self.coordinates.encode(x)
 
     def _decode(self, unit: Array) -> Array:
-        return self._coordinates.decode(unit)
+        return self.coordinates.decode(unit)
 
     def _merit(self) -> tuple[float, float]:
         """Total violation of the best point, then its value: smaller is better."""
         return min(self._merits())
 
     def _merits(self) -> list[tuple[float, float]]:
-        return [(float(np.clip(g, 0.0, None).sum()), y) for g, y in zip(self._g, self._y, strict=True)]
+        return [
+            (float(np.clip(g, 0.0, None).sum()), y) for g, y in zip(self.limits, self.values, strict=True)
+        ]
 
     def _suggest(self) -> torch.Tensor:
         candidates = self._candidates()
-        n = len(self._y)
-        copula = ndtri((rankdata(self._y) - 0.5) / n)
-        objective = self._fitted(-copula)
+        n = len(self.values)
+        copula = ndtri((rankdata(self.values) - 0.5) / n)
+        objective = self.fitted(-copula)
         sampler = MaxPosteriorSampling(objective, replacement=False)
-        if self._n_constraints:
-            g = self._limits
-            models = [self._fitted(column) for column in (np.sign(g) * np.log1p(np.abs(g))).T]
+        if self.n_constraints:
+            g = self.limits
+            models = [self.fitted(column) for column in (np.sign(g) * np.log1p(np.abs(g))).T]
             sampler = ConstrainedMaxPosteriorSampling(
                 objective, constraint_model=ModelListGP(*models), replacement=False
             )
@@ -82,7 +84,7 @@ class ScalableConstrained(Observed):
         """Sobol points of the trust region's box; each coordinate is moved with probability min(1, 20/D)."""
         d = self._dimension
         merits = self._merits()
-        centre = self._inputs[min(range(len(merits)), key=merits.__getitem__)]
+        centre = self.inputs[min(range(len(merits)), key=merits.__getitem__)]
         low, high = (centre - self._length / 2).clamp(0, 1), (centre + self._length / 2).clamp(0, 1)
         n = min(5000, max(2000, 200 * d))
         cube = torch.tensor([[0.0] * d, [1.0] * d], dtype=torch.float64)
@@ -91,6 +93,6 @@ class ScalableConstrained(Observed):
         none = ~moved.any(dim=1)
         moved[none, torch.randint(0, d, (int(none.sum()),))] = True
         candidates = torch.where(moved, points, centre)
-        if self._coordinates.space.is_continuous:
+        if self.coordinates.space.is_continuous:
             return candidates
-        return torch.from_numpy(self._coordinates.space.snap(candidates.numpy()))
+        return torch.from_numpy(self.coordinates.space.snap(candidates.numpy()))

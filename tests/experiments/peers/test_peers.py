@@ -88,7 +88,7 @@ def test_botorchs_models_see_the_unit_cube(peer):
     problem = problems.get("branin-disk")
     searcher: Any = make_peer(peer, problem, 0)
     searcher.inform(problem.bounds[:, 1], Evaluation(1.0, np.array([-1.0])))
-    assert searcher._inputs.tolist() == [[1.0, 1.0]]
+    assert searcher.inputs.tolist() == [[1.0, 1.0]]
 
 
 def test_scbo_halves_its_region_after_failures_doubles_it_after_successes_and_restarts_when_it_is_tiny():

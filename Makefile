@@ -59,7 +59,7 @@ docs: $(TEST_READY)
 
 bench: $(TEST_READY)
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.quality --quick
 
 clean:
 	rm -rf $(VENV) out site dist build .coverage .coverage.* htmlcov

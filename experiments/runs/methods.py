@@ -71,8 +71,9 @@ class TumbleSearcher:
     """`tumble.Optimizer` as a searcher."""
 
     def __init__(self, spec: Spec, problem: Problem) -> None:
+        self._problem = problem
         self._optimizer = Optimizer(
-            problem.bounds,
+            problem.bounds if problem.space is None else problem.space,
             trials=spec.trials,
             failures=spec.failures,
             constraints=list(problem.constraint_names),
@@ -85,7 +86,8 @@ class TumbleSearcher:
     def ask(self) -> NextTrial:
         """As `Optimizer.ask`."""
         suggestion = self._optimizer.ask()
-        return NextTrial(np.asarray(suggestion.x), suggestion)
+        x = suggestion.x if self._problem.space is None else self._problem.point(suggestion.x)
+        return NextTrial(np.asarray(x), suggestion)
 
     def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """As `Optimizer.tell`."""
@@ -97,4 +99,5 @@ class TumbleSearcher:
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """As `Optimizer.tell` with ``billed=False``."""
-        self._optimizer.tell(x, outcome.value, constraints=list(outcome.constraints), billed=False)
+        where = x if self._problem.space is None else self._problem.params(x)
+        self._optimizer.tell(where, outcome.value, constraints=list(outcome.constraints), billed=False)

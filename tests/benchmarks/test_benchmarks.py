@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks import acceptance, quality, speed
+from benchmarks import acceptance, speed
 from benchmarks.cap import cap
 from benchmarks.command import Command
 from benchmarks.tables import table, verdict
@@ -148,44 +147,6 @@ def test_acceptance_from_the_command_line_keeps_lines_and_answers_by_its_exit_st
     assert "hartmann6, Xs, default" in captured.out
     assert "hartmann6, Xs, paper" in captured.out
     assert "one raised" in captured.err
-
-
-def test_quality_ranks_by_mean_regret_and_watches_the_hard_cap():
-    families, chosen = ("gramacy", "branin-disk"), ("xsf", "xsf/stop", "eic", "optuna")
-    specs = quality.specs_of(families, chosen, range(3))
-    assert {s.on_exhausted for s in specs if s.block == "stop"} == {"stop"}
-    regrets = {"xsf": 0.1, "eic": 0.3, "optuna": 0.2}
-    answer = quality.report([made_up(s, regrets[s.method]) for s in specs], families, chosen)
-    assert answer[-2].startswith("held")
-    assert answer[-1].startswith("held    0 of 6")
-    beyond = quality.report([made_up(s, regrets[s.method], beyond=1) for s in specs], families, chosen)
-    assert beyond[-1].startswith("MISSED")
-    worst = quality.report([made_up(s, -regrets[s.method]) for s in specs], families, chosen)
-    assert worst[-2].startswith("MISSED")
-
-
-def test_quality_leaves_safe_set_expansion_out_where_no_start_is_safe():
-    methods = {
-        family: {spec.method for spec in quality.specs_of([family], ["eic", "safe-set"], range(1))}
-        for family in ("gardner-sine", "gramacy")
-    }
-    assert methods == {"gardner-sine": {"eic"}, "gramacy": {"eic", "safe-set"}}
-
-
-def test_quality_from_the_command_line_prints_the_peers_settings(tmp_path: Path, monkeypatch, capsys):
-    def run_all(specs, store, **kwargs):
-        for spec in specs:
-            store.append(made_up(spec))
-        return pool.Summary(len(specs), 0, ())
-
-    monkeypatch.setattr(pool, "run_all", run_all)
-    monkeypatch.setitem(quality.NEEDS, "optuna", "no_such_package")
-    arguments = ["--problems", "gramacy,in-model", "--methods", "xsf,eic,optuna", "--seeds", "2"]
-    quality.main([*arguments, "--out", str(tmp_path)])
-    captured = capsys.readouterr()
-    assert "n_startup_trials" in captured.out
-    assert "average rank by mean regret over 2 problems" in captured.out
-    assert "not installed: optuna" in captured.err
 
 
 def test_asks_are_timed_after_one_new_observation_each():

@@ -1,0 +1,146 @@
+"""python -m benchmarks.quality: carry out the runs of a table that are missing, and print it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from experiments.runs import machine
+
+machine.one_thread_each()  # before numpy is loaded, here and in every worker
+
+from benchmarks.families import FAMILIES  # noqa: E402
+from experiments.runs import pool  # noqa: E402
+from experiments.runs.records import Line  # noqa: E402
+from experiments.runs.store import Store  # noqa: E402
+from tumble.errors import TumbleError  # noqa: E402
+
+from . import ablation, curves, page, pictures, plan, results  # noqa: E402
+from .plan import Row  # noqa: E402
+
+NEEDS = {
+    "botorch": "botorch", "qlognei": "botorch", "scbo": "botorch", "optuna": "optuna", "tpe": "optuna",
+    "bayesian-optimization": "bayes_opt",
+}  # fmt: skip
+QUICK_SEEDS = 1
+TABLES: dict[str, tuple[Row, ...]] = {
+    "verdict": (plan.OURS, *plan.BASELINES, *plan.PEERS),
+    "ours": (plan.OURS, *plan.BASELINES),
+    "peers": plan.PEERS,
+    "ablation": (plan.OURS, *ablation.SWITCHES),
+    "foils": (plan.OURS, *ablation.FOILS),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; 0 done, 1 where runs raised, 2 for bad input, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except TumbleError as error:
+        print(f"quality: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    rows = _installed(TABLES[options.table], options.rows.split(",") if options.rows else ())
+    families = options.families.split(",") if options.families else list(FAMILIES)
+    seeds = plan.seeds_of(options.block, QUICK_SEEDS if options.quick else options.seeds)
+    specs = plan.specs(rows, seeds, families)
+    if options.quick:
+        specs = [spec for spec in specs if spec.trials <= 60]
+    store = Store(options.out, f"quality-{options.block}")
+    _take_published(store, options.block)
+    summary = pool.run_all(specs, store, jobs=options.jobs, fresh=True)
+    for error in summary.errors:
+        print(f"failed: {error}", file=sys.stderr)
+    wanted = {spec.key for spec in specs}
+    lines = [line for line in store.lines() if line["key"] in wanted]
+    if options.publish:
+        for path in _publish(lines, options.block):
+            print(path)
+    _show(lines, options.table, options.pictures)
+    return 1 if summary.errors else 0
+
+
+def _take_published(store: Store, block: int) -> None:
+    """Lines that came with the repository are not run again."""
+    here = store.keys()
+    for name in (f"ours-{block}", f"peers-{block}"):
+        for line in results.published(name):
+            if line["key"] not in here:
+                store.append(line)
+
+
+def _installed(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """The rows that were asked for and can be run here; the others are named."""
+    asked = [row for row in rows if not names or row.name in names]
+    missing = [row for row in asked if row.method in NEEDS and not find_spec(NEEDS[row.method])]
+    for row in missing:
+        print(f"left out: {row.name} needs the package {NEEDS[row.method]}", file=sys.stderr)
+    return [row for row in asked if row not in missing]
+
+
+def _publish(lines: Sequence[Line], block: int) -> list[Path]:
+    results.one_state(lines)
+    peers = {row.method for row in plan.PEERS}
+    mine = [line for line in lines if line["method"] not in peers]
+    others = [line for line in lines if line["method"] in peers]
+    kept = [(part, name) for part, name in ((mine, f"ours-{block}"), (others, f"peers-{block}")) if part]
+    return [results.publish(part, name) for part, name in kept]
+
+
+def _show(lines: Sequence[Line], kind: str, folder: Path | None) -> None:
+    print(json.dumps({"code": results.one_state(lines), **machine.description()}, ensure_ascii=False))
+    runs = page.runs_of(lines)
+    if kind in ("ablation", "foils"):
+        print(page.row_table(runs))
+        return
+    for view, title in page.VIEWS.items():
+        print(f"\nMean rank, {title}\n\n{page.rank_table(runs, view)}")
+    print(f"\nRuns won by tumble\n\n{page.win_table(runs)}\n")
+    print("\n".join(page.duel_lines(runs)) or "No rival is significantly ahead in any family.")
+    print(f"\nThe budget\n\n{page.budget_table(runs)}")
+    if plan.OURS.name in runs:
+        mine = runs[plan.OURS.name]
+        below, failures = curves.failures_below_rho(mine)
+        print(f"\nWhat P(safe) is worth\n\n{page.claim_table(mine)}\n")
+        print(f"{below} of {failures} failures were spent where P(safe) was below the ρ asked for.")
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        profiles = {
+            title: {m: curves.profile(group, stopped=view == "stopped") for m, group in runs.items()}
+            for view, title in page.VIEWS.items()
+        }
+        pictures.draw_profiles(profiles, folder / "profiles.svg")
+        pictures.draw_claims(curves.claims(runs[plan.OURS.name]), folder / "claims.svg")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+    add = parser.add_argument
+    add("table", nargs="?", choices=list(TABLES), default="verdict", help="which rows")
+    add(
+        "--block", type=int, default=plan.TUNING, help="the first seed: 0 to tune, 10000 and up for a verdict"
+    )
+    add("--seeds", type=int, default=plan.PER_FAMILY, help="problems of each family")
+    add("--families", default="", help="only these, separated by commas")
+    add("--rows", default="", help="only these rows of the table, separated by commas")
+    add("--quick", action="store_true", help="one problem of each family, at most 60 trials")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
+    add("--out", type=Path, default=Path("out/quality"), help="where the lines are kept")
+    add("--publish", action="store_true", help="keep the lines with the repository")
+    add("--pictures", type=Path, help="a folder for the figures")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The tables of the proving ground as Markdown, from lines alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from benchmarks.tables import table
+from experiments.runs.records import Line
+
+from . import compare, curves
+from .plan import OURS
+from .scores import Reading, Run
+
+View = Literal["stopped", "prefix", "whole"]
+VIEWS: dict[View, str] = {"stopped": "stopped when B is spent", "whole": "left to go on"}
+
+
+def runs_of(lines: Iterable[Line]) -> dict[str, list[Run]]:
+    """The runs of each row, in the order of their problems."""
+    found: dict[str, list[Run]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: (line["family"], line["seed"])):
+        run = Run.of(line)
+        found[run.method].append(run)
+    return dict(found)
+
+
+def scores_of(runs: Mapping[str, Sequence[Run]], view: View) -> dict[compare.Problem, dict[str, float]]:
+    """The regret of every row on every problem."""
+    found: dict[compare.Problem, dict[str, float]] = defaultdict(dict)
+    for name, group in runs.items():
+        for run in group:
+            found[run.problem][name] = reading(run, view).regret
+    return dict(found)
+
+
+def reading(run: Run, view: View) -> Reading:
+    """A run, read in one of the ways."""
+    return {"stopped": run.stopped, "prefix": run.prefix, "whole": run.whole}[view]
+
+
+def rank_table(runs: Mapping[str, Sequence[Run]], view: View) -> str:
+    """Mean ranks with intervals, overall and by family, best first."""
+    scores = scores_of(runs, view)
+    rows_of = {m: {p for p, row in scores.items() if m in row} for m in runs}
+    everywhere = [m for m in runs if rows_of[m] == set(scores)]
+    families = list(dict.fromkeys(p[0] for p in scores))
+    overall = compare.mean_ranks(scores, everywhere)
+    by_family = {
+        f: compare.mean_ranks({p: row for p, row in scores.items() if p[0] == f}, everywhere)
+        for f in families
+    }
+    order = sorted(overall, key=lambda m: overall[m].mean)
+    rows = [[m, str(overall[m]), *(f"{by_family[f][m].mean:.1f}" for f in families)] for m in order]
+    return table(("method", "mean rank", *families), rows)
+
+
+def win_table(runs: Mapping[str, Sequence[Run]], mine: str = OURS.name) -> str:
+    """Our share of won runs against each other row, in both readings."""
+    readings = {view: scores_of(runs, view) for view in VIEWS}
+    rows = []
+    for rival in runs:
+        if rival != mine:
+            shares = [compare.over_problems(compare.wins(readings[v], mine, rival)) for v in VIEWS]
+            rows.append([rival, *(share.percent for share in shares), str(shares[0].n)])
+    return table(("against", *VIEWS.values(), "problems"), rows)
+
+
+def duel_lines(runs: Mapping[str, Sequence[Run]], mine: str = OURS.name) -> list[str]:
+    """Where a rival is significantly ahead in a family, in either reading."""
+    found = []
+    for view, title in VIEWS.items():
+        rivals = [m for m in runs if m != mine]
+        for duel in compare.duels(scores_of(runs, view), mine, rivals):
+            if duel.beaten:
+                found.append(
+                    f"- {duel.rival} is ahead on {duel.family}, {title}: {duel.losses} to {duel.wins} "
+                    f"with {duel.ties} ties, p = {duel.p:.2g} after Holm's correction."
+                )
+    return found
+
+
+def budget_table(runs: Mapping[str, Sequence[Run]]) -> str:
+    """Failures, Ω, runs beyond B and by how much, and processor seconds a suggestion."""
+    rows = []
+    for name, group in runs.items():
+        stopped, whole = [r.stopped for r in group], [r.whole for r in group]
+        asks = sum(len(r.failed) for r in group)
+        rows.append(
+            [
+                name,
+                str(len(group)),
+                f"{np.mean([r.n_failures for r in stopped]):.1f}",
+                f"{np.mean([r.omega for r in stopped]):.0f}",
+                f"{sum(not np.isfinite(r.regret) for r in stopped)}",
+                f"{sum(r.beyond > 0 for r in stopped)} (by {max(r.beyond for r in stopped)})",
+                f"{np.mean([r.omega for r in whole]):.0f}",
+                f"{sum(r.beyond > 0 for r in whole)} (by {max(r.beyond for r in whole)})",
+                f"{sum(r.seconds for r in group) / max(1, asks):.3f}",
+            ]
+        )
+    header = (
+        "method", "runs", "failures", "Ω %", "nothing safe", "beyond B", "Ω %, going on",
+        "beyond B, going on", "s a suggestion",
+    )  # fmt: skip
+    return table(header, rows)
+
+
+def claim_table(runs: Sequence[Run]) -> str:
+    """Claimed against realised risk by level and age."""
+    rows = []
+    for claim in curves.claims(runs):
+        age = f"{claim.age[0]}-{claim.age[1]}" if claim.age[1] < 1000 else f"{claim.age[0]} and more"
+        rows.append(
+            [
+                age,
+                f"{claim.low:g} to {claim.high:g}",
+                str(claim.n),
+                f"{100 * claim.claimed_risk:.2f} %",
+                f"{100 * claim.realised.mean:.2f} % "
+                f"[{100 * claim.realised.low:.2f}, {100 * claim.realised.high:.2f}]",
+            ]
+        )
+    return table(("trials known", "claimed P(safe)", "claims", "claimed risk", "failed"), rows)
+
+
+def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> str:
+    """Rows against the default: wins with intervals, median regret, failures, runs beyond B."""
+    readings = scores_of(runs, "whole")
+    rows = []
+    for name, group in runs.items():
+        points = compare.over_problems(compare.wins(readings, name, default)) if name != default else None
+        regrets = [r.whole.regret for r in group]
+        rows.append(
+            [
+                name,
+                "" if points is None else points.percent,
+                f"{np.median(regrets):.2g}",
+                f"{np.quantile(regrets, 0.9):.2g}",
+                f"{np.mean([r.whole.n_failures for r in group]):.1f}",
+                f"{sum(r.whole.beyond > 0 for r in group)} of {len(group)}",
+            ]
+        )
+    header = ("row", "won against the default", "median regret", "90 % regret", "failures", "beyond B")
+    return table(header, rows)

@@ -1,0 +1,75 @@
+"""The figures of the page: data profiles, and claimed against realised risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .curves import Claim, Profile
+
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#999999",
+    "#000000",
+    "#882255",
+    "#117733",
+)
+
+
+def draw_profiles(profiles: Mapping[str, Mapping[str, Profile]], path: Path) -> None:
+    """One panel for each reading (its title -> method -> profile); each line carries its name at its end."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
+    for panel, (title, methods) in zip(panels, profiles.items(), strict=True):
+        ends = _apart([(float(p.solved[-1]), name) for name, p in methods.items()])
+        for colour, (name, p) in zip(COLOURS, methods.items(), strict=False):
+            panel.plot(p.at, p.solved, color=colour, linewidth=2.4 if name == "tumble" else 1.3)
+            panel.annotate(name, (1.0, ends[name]), (1.02, ends[name]), color=colour, fontsize=8, va="center",
+                           annotation_clip=False)  # fmt: skip
+        panel.set(title=title, xlabel="share of the trials", xlim=(0, 1), ylim=(0, 1))
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("share of problems and targets solved")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def draw_claims(claims: Sequence[Claim], path: Path) -> None:
+    """Realised against claimed risk on logarithmic axes, with intervals; a colour for each age of a study."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.6, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for colour, age in zip(COLOURS, dict.fromkeys(claim.age for claim in claims), strict=False):
+        mine = [c for c in claims if c.age == age and c.claimed_risk > 0]
+        x = [c.claimed_risk for c in mine]
+        y = [max(c.realised.mean, FLOOR) for c in mine]
+        error = [[max(v - max(c.realised.low, FLOOR), 0) for v, c in zip(y, mine, strict=True)],
+                 [max(c.realised.high, FLOOR) - v for v, c in zip(y, mine, strict=True)]]  # fmt: skip
+        label = f"after {age[0]} to {age[1]} trials" if age[1] < 1000 else f"after {age[0]} trials and more"
+        axes.errorbar(
+            x, y, error, marker="o", markersize=4, color=colour, linewidth=1, capsize=2, label=label
+        )
+    axes.plot([FLOOR, 1], [FLOOR, 1], color="grey", linestyle=":", linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="claimed risk 1 - P(safe)", ylabel="share that failed")
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+FLOOR = 1e-4  # where a share of zero is drawn
+
+
+def _apart(ends: Sequence[tuple[float, str]], gap: float = 0.035) -> dict[str, float]:
+    """Heights for the names at the ends of lines, so that none covers another."""
+    placed: dict[str, float] = {}
+    height = -1.0
+    for value, name in sorted(ends):
+        height = max(value, height + gap)
+        placed[name] = height
+    return placed

@@ -1,0 +1,85 @@
+"""The rows and the runs of a table, and two tiny problems played by the command."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.quality import ablation, page, plan
+from benchmarks.quality.__main__ import main
+from experiments.runs import pool
+from tumble import Settings
+
+
+def test_every_run_is_named_by_its_family_its_seed_and_its_row():
+    found = plan.specs([plan.OURS], range(3, 5), ["design"])
+    assert [(s.problem, s.method, s.block, s.seed) for s in found] == [
+        ("design:3", "xsf", "tumble", 3),
+        ("design:4", "xsf", "tumble", 4),
+    ]
+
+
+def test_safe_set_expansion_is_left_out_where_no_start_is_safe():
+    rows = [plan.BASELINES[1]]
+    with_start = plan.specs(rows, range(1), ["design"])
+    without = plan.specs(rows, range(6), ["start"])
+    assert len(with_start) == 1
+    assert len(without) < 6
+
+
+def test_a_row_changes_what_it_names_and_nothing_else():
+    for row in (*ablation.SWITCHES, *ablation.FOILS):
+        settings = Settings.from_dict(row.settings())
+        changed = {name for name in vars(settings) if getattr(settings, name) != getattr(Settings(), name)}
+        assert changed <= set(row.changes)
+
+
+def test_no_row_has_the_name_of_another():
+    names = [
+        row.name for row in (plan.OURS, *plan.BASELINES, *plan.PEERS, *ablation.SWITCHES, *ablation.FOILS)
+    ]
+    assert len(set(names)) == len(names)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Two problems of six trials by ours and by random search, through the command."""
+    out = tmp_path_factory.mktemp("quality")
+    patch = pytest.MonkeyPatch()
+    real = plan.specs
+
+    def short(*args, **kwargs):
+        return [type(s)(**{**vars(s), "trials": 6}) for s in real(*args, **kwargs)]
+
+    patch.setattr(plan, "specs", short)
+    yield out
+    patch.undo()
+
+
+def test_the_command_plays_prints_and_finds_nothing_left_to_do(tiny, capsys):
+    words = ["verdict", "--rows", "tumble,random,EIC", "--families", "design,crash", "--seeds", "1"]
+    words += ["--jobs", "1", "--out", str(tiny), "--pictures", str(tiny / "pictures")]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "Mean rank, stopped when B is spent" in shown
+    assert "What P(safe) is worth" in shown
+    assert {path.name for path in (tiny / "pictures").iterdir()} == {"profiles.svg", "claims.svg"}
+    assert main(words) == 0
+    assert shown == capsys.readouterr().out
+
+
+def test_a_missing_peer_is_named_and_left_out(tiny, capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.quality.__main__.find_spec", lambda name: None)
+    monkeypatch.setattr(pool, "run_all", lambda specs, *a, **k: pool.Summary(0, len(specs), ()))
+    main(["--rows", "tumble,TPE", "--families", "design", "--seeds", "1", "--out", str(tiny)])
+    assert "left out: TPE needs the package optuna" in capsys.readouterr().err
+
+
+def test_bad_words_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+    assert main(["--families", "nowhere", "--seeds", "1"]) == 2
+    assert "unknown family 'nowhere'" in capsys.readouterr().err
+
+
+def test_the_tables_are_markdown(tiny):
+    assert page.win_table({}).startswith("| against")

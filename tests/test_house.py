@@ -149,6 +149,7 @@ def test_a_module_may_use_its_own_private_names_and_private_modules_of_its_packa
 ACROSS = {
     "test_bad_input.py": "every door's checks",
     "test_docs.py": "README and docs",
+    "test_docstrings.py": "public docstrings and their examples",
     "test_house.py": "the rules of the house",
     "test_public_surface.py": "the public names",
     "test_saved.py": "files of earlier versions",

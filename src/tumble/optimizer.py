@@ -117,11 +117,25 @@ class Optimizer:
 
         Parameters
         ----------
-        bounds, trials, failures, constraints, seed, method, settings, on_exhausted
-            As for the constructor.
+        bounds
+            The box to search, or a `tumble.space.Space`.
         history
             The trials, told, in flight or skipped, in the order of their numbers, which may have gaps. Where
             the x of a trial is None it is worked out from u.
+        trials
+            T, how many trials there are; those of `history` count, unless they are not billed.
+        failures
+            B, how many of them may fail.
+        constraints
+            How many constraints come with a trial, or their names.
+        seed
+            As for the constructor.
+        method
+            As for the constructor.
+        settings
+            As for the constructor.
+        on_exhausted
+            As for the constructor.
         fitted
             `Optimizer.fitted` of an earlier moment: the next fit starts there.
 

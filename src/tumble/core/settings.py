@@ -142,7 +142,12 @@ class Settings:
     def paper(objective: Priors | None = None, constraint: Priors | None = None) -> "Settings":
         """§5.1, App. D and, where the paper is silent, its authors' scripts (S = 20, a grid of 1000).
 
-        The priors are Table 2's for Hartmann 6D unless others are given.
+        Parameters
+        ----------
+        objective
+            Priors of the objective's process; None for Table 2's for Hartmann 6D.
+        constraint
+            Priors of the constraints' processes; None for those of the objective.
         """
         hartmann = Priors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01)
         return Settings(

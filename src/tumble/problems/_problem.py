@@ -20,7 +20,15 @@ Constraints = Callable[[Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """One trial of a problem: the objective's value and the constraints' values, in the problem's units."""
+    """One trial of a problem, in the problem's units.
+
+    Parameters
+    ----------
+    value
+        The value of the objective.
+    constraints : (G,)
+        The values of the constraints; g <= 0 is safe.
+    """
 
     value: float
     constraints: Array

@@ -53,7 +53,13 @@ IN_FLIGHT = (TrialStatus.CANDIDATE, TrialStatus.STAGED, TrialStatus.RUNNING)
 
 
 class StudyFinished(TrialsExhausted, BudgetExhausted, GenerationStrategyCompleted):
-    """No trial is left, or no failure where `on_exhausted` is "stop". For Ax the strategy is completed."""
+    """No trial is left, or no failure where `on_exhausted` is "stop". For Ax the strategy is completed.
+
+    Parameters
+    ----------
+    message
+        What is used up.
+    """
 
     def __init__(self, message: str) -> None:
         GenerationStrategyCompleted.__init__(self, message)
@@ -68,12 +74,18 @@ class TumbleNode(ExternalGenerationNode):
 
     Parameters
     ----------
-    trials, failures, method, on_exhausted
-        As for `tumble.Optimizer`.
+    trials
+        T, how many trials there are.
+    failures
+        B, how many of them may fail; None for no limit.
     seed
         A whole number; it is drawn once where none is given.
+    method
+        As for `tumble.Optimizer`.
     settings
         "default", "paper", a `tumble.Settings`, or what its `to_dict` gave.
+    on_exhausted
+        As for `tumble.Optimizer`.
     unbilled
         Indices of Ax trials that are old data: they teach, and charge neither a trial nor a failure.
     name
@@ -239,7 +251,19 @@ def generation_strategy(
 
     Parameters
     ----------
-    trials, failures, seed, method, settings, on_exhausted, unbilled
+    trials
+        T, how many trials there are.
+    failures
+        B, how many of them may fail; None for no limit.
+    seed
+        As for `TumbleNode`.
+    method
+        As for `TumbleNode`.
+    settings
+        As for `TumbleNode`.
+    on_exhausted
+        As for `TumbleNode`.
+    unbilled
         As for `TumbleNode`.
 
     Returns

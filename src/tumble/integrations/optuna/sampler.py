@@ -229,7 +229,17 @@ class TumbleSampler(BaseSampler):
         return ()
 
     def warn(self, study: Study, kind: str, text: str) -> None:
-        """Warn of something, once for each study and kind."""
+        """Warn of something, once for each study and kind.
+
+        Parameters
+        ----------
+        study
+            The study that it is about.
+        kind
+            What kind of thing it is.
+        text
+            The sentence.
+        """
         if (private.study_id_of(study), kind) not in self._warned:
             self._warned.add((private.study_id_of(study), kind))
             warnings.warn(text, UserWarning, stacklevel=2)

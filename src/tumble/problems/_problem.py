@@ -41,7 +41,17 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best safe value that is known, where it is attained (None: not known), and how it was found."""
+    """The best safe value that is known.
+
+    Parameters
+    ----------
+    value
+        The value.
+    x
+        Where it is attained; None where that is not known.
+    how
+        How it was found.
+    """
 
     value: float
     x: Array | None
@@ -54,22 +64,37 @@ class Problem:
 
     Everything is in the problem's own units; nothing here knows of the unit cube or of a model.
 
-    Attributes
+    Parameters
     ----------
-    name: the name under which ``tumble.problems.get`` finds it.
-    bounds: (D, 2) lower and upper bounds.
-    objective: x of shape (D,) -> float.
-    constraints: x of shape (D,) -> (G,), safe where all are <= 0; None without constraints.
-    constraint_names: G names; empty without constraints.
-    f_min: the smallest safe value, against which regret is counted.
-    x_min: (D,) where it is attained; None where it is not known.
-    trials, failures: T and B; ``failures`` is None where nothing can fail.
-    initial: (n, D) points told before the first trial, unbilled.
-    parameter_names: D names.
-    truth: the noise-free problem behind a noisy one.
-    space: what the D parameters are where they are not all linear floats. x stays a vector of numbers:
-        a categorical parameter stands in it as the index of its choice (see `params` and `point`).
-    note: one or two sentences on origin and difficulty.
+    name
+        The name under which `tumble.problems.get` finds it.
+    bounds : (D, 2)
+        Lower and upper bounds.
+    objective
+        Takes x (D,) and returns a float.
+    f_min
+        The smallest safe value, against which regret is counted.
+    trials
+        T.
+    constraints
+        Takes x (D,) and returns (G,), safe where all are <= 0; None without constraints.
+    constraint_names
+        G names; none without constraints.
+    failures
+        B; None where nothing can fail.
+    x_min : (D,)
+        Where the smallest safe value is attained; None where it is not known.
+    initial : (n, D)
+        Points that are told before the first trial, unbilled.
+    parameter_names
+        D names.
+    truth
+        The noise-free problem behind a noisy one.
+    note
+        One or two sentences on origin and difficulty.
+    space
+        What the D parameters are where they are not all linear floats. x stays a vector of numbers: a
+        categorical parameter stands in it as the index of its choice (see `params` and `point`).
     """
 
     name: str
@@ -172,9 +197,15 @@ class Problem:
     def regret(self, values: ArrayLike, safe: ArrayLike | None = None) -> Array:
         """Simple regret after each of n trials, shape (n,).
 
-        ``values`` are the (noise-free) objective values in order, ``safe`` says which trials were safe
-        (all, when None). Until a safe trial exists the worst value seen so far stands in. A value of NaN
-        (a trial without a value) takes no part; regret is NaN while no value at all has been seen.
+        Until a safe trial exists the worst value seen so far stands in. Regret is NaN while no value at all
+        has been seen.
+
+        Parameters
+        ----------
+        values
+            The (noise-free) values in order; NaN for a trial without one, which takes no part.
+        safe
+            Which trials were safe; None for all.
         """
         y = np.asarray(values, dtype=np.float64)
         ok = np.ones(y.shape, dtype=bool) if safe is None else np.asarray(safe, dtype=bool)

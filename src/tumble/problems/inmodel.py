@@ -35,8 +35,21 @@ _POINTS_SEED = 20_200_613
 def in_model(seed: int, *, constrained: bool = True, n_points: int = N_POINTS) -> Problem:
     """Objective and constraint number ``seed``: independent 3-D draws with lengthscale 0.1 and variance 1.
 
-    ``n_points`` below 8000 gives other, cheaper functions (for tests). The one initial point is uniform on
-    the cube, depends on the seed alone, and need not be safe.
+    The one initial point is uniform on the cube, depends on the seed alone, and need not be safe.
+
+    Parameters
+    ----------
+    seed
+        The number of the draw.
+    constrained
+        Whether the problem has the constraint.
+    n_points
+        Points that the draw is interpolated from. Fewer than 8000 give other, cheaper functions, for tests.
+
+    Raises
+    ------
+    InputError
+        If the seed is below 0.
     """
     if seed < 0:
         raise InputError(f"the seed of a draw is an integer >= 0, got {seed}")

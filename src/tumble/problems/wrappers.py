@@ -13,7 +13,22 @@ from ._problem import Array, Problem
 def rescaled(
     problem: Problem, *, scale: float = 1.0, offset: float = 0.0, constraint_scale: float = 1.0
 ) -> Problem:
-    """The objective as scale · f + offset and the constraints as constraint_scale · g (both scales > 0)."""
+    """The same problem in other units.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    scale, offset
+        The objective becomes scale · f + offset.
+    constraint_scale
+        The constraints become constraint_scale · g.
+
+    Raises
+    ------
+    InputError
+        If a scale is not above 0.
+    """
     if not (scale > 0.0 and constraint_scale > 0.0):
         raise InputError(f"scales must be positive, got scale={scale}, constraint_scale={constraint_scale}")
     objective, constraints = problem.objective, problem.constraints
@@ -30,6 +45,20 @@ def noisy(problem: Problem, *, sd: float, constraint_sd: float = 0.0, seed: int 
     """Add normal noise to what is measured; ``truth`` keeps the problem itself, against which regret counts.
 
     The noise is a stream: two evaluations of one point differ, and the same seed gives the same stream.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    sd, constraint_sd
+        Standard deviations of the noise of the objective and of each constraint.
+    seed
+        A whole number.
+
+    Raises
+    ------
+    InputError
+        If a standard deviation is below 0.
     """
     if sd < 0.0 or constraint_sd < 0.0:
         raise InputError(f"standard deviations must be >= 0, got sd={sd}, constraint_sd={constraint_sd}")

@@ -91,7 +91,7 @@ class GP:
         return self.prior.between(A, B)
 
     def covariance_and_grad(self, A: Array, B: Array) -> tuple[Array, Array]:
-        """`covariance` (P, Q) and its derivatives by A (P, Q, D)."""
+        """`covariance` (P, Q) of A and B, and its derivatives by A (P, Q, D)."""
         k = self.prior.rows(A, self.prior.scaled(B)).k
         return k[:, 0], k[:, 1:].transpose(0, 2, 1)
 

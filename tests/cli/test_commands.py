@@ -472,9 +472,12 @@ def test_a_writer_that_was_killed_leaves_a_study_that_can_be_looked_at(cli: Cli,
 
 
 def test_a_folder_may_have_a_strange_name_but_not_one_that_a_url_misreads(cli: Cli, tmp_path: Path) -> None:
-    for name in ("a#b", "a b", "é"):
+    for name in ("a#b", "a b", "é", "a{b}", "{0}", "a{"):
         folder = tmp_path / name
         folder.mkdir()
+        assert cli("init", folder / "drill.toml")[0] == 0
+        assert cli("ask", folder / "drill.toml")[0] == 0
+        assert (folder / "drill.db").exists()
         file = write_study(folder)
         assert cli("ask", file)[0] == 0
         assert json.loads(cli("status", file, "--json")[1])["pending"] == 1

@@ -252,7 +252,7 @@ BAD = {
     ),
     "storage in memory": (
         edit("sqlite:///drill.db", "sqlite:///:memory:"),
-        "storage: 'sqlite:///:memory:' keeps",
+        "storage: sqlite:///:memory: keeps",
     ),
     "storage with two slashes": (
         edit("sqlite:///drill.db", "sqlite://drill.db"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -66,7 +66,7 @@ class StudyConfig:
     on_exhausted
         What happens when no failure is left: "safe" goes on very carefully, "stop" is a hard cap.
     storage
-        The URL of the database.
+        The URL of the database; `tumble.studies.storage_url.shown` shows it without its secrets.
     command
         The words that run one trial; None where trials are run by hand.
     timeout
@@ -90,7 +90,7 @@ class StudyConfig:
     trials: int
     failures: int | None
     on_exhausted: Literal["safe", "stop"]
-    storage: str
+    storage: str = field(repr=False)  # it may hold a password
     command: tuple[str, ...] | None
     timeout: float | None
     transient_exit_codes: frozenset[int]

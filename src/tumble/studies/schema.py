@@ -17,6 +17,7 @@ from tumble.errors import InputError
 
 Check: TypeAlias = Callable[[object], Any]
 REQUIRED: Any = object()
+_KINDS = {list: "a list", dict: "a table", bool: "true or false", int: "a number", float: "a number"}
 
 
 class Wrong(InputError):
@@ -53,6 +54,13 @@ def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:
 def text(value: object) -> str:
     """Text."""
     return checks.text(value, "")
+
+
+def secret_text(value: object) -> str:
+    """Text that no message may quote."""
+    if not isinstance(value, str):
+        raise Wrong(f"must be text, not {_KINDS.get(type(value), 'a date or a time')}")
+    return value
 
 
 def name(value: object) -> str:

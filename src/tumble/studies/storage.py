@@ -16,10 +16,12 @@ import sqlalchemy
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 
+from tumble.studies import storage_url
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import NoStudy, StudyFileError
 
 UNUSABLE = (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, RuntimeError)
+MISSPELT = (ImportError, ValueError, TypeError, sqlalchemy.exc.ArgumentError)  # no use in trying again
 HEARTBEAT, GRACE = 10, 60  # seconds between two heartbeats, and without one until a runner counts as dead
 ATTEMPTS = 4  # others may create the tables at the same moment
 
@@ -50,11 +52,14 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
         options = {"creator": partial(_connect_to_read, _file(config.storage))}
     for attempt in range(ATTEMPTS):
         try:
-            return _open(config.storage, options, tables_exist=sqlite and reading)
-        except (*UNUSABLE, ImportError) as error:
-            if attempt == ATTEMPTS - 1 or isinstance(error, ImportError):
+            storage = _open(config.storage, options, tables_exist=sqlite and reading)
+        except (*UNUSABLE, *MISSPELT) as error:
+            if attempt == ATTEMPTS - 1 or isinstance(error, MISSPELT):
                 raise _not_opened(config, error) from None
             time.sleep(0.1 * 2**attempt)
+        else:
+            sqlalchemy.event.listen(storage.engine, "handle_error", partial(hide_password, config.storage))
+            return storage
     raise AssertionError
 
 
@@ -62,12 +67,19 @@ def _open(url: str, options: dict[str, Any], *, tables_exist: bool) -> RDBStorag
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return RDBStorage(
-            url,
+            url.replace("{", "{{").replace("}", "}}"),  # Optuna takes a URL for a format string
             options,
             skip_table_creation=tables_exist,
             heartbeat_interval=HEARTBEAT,
             grace_period=GRACE,
         )
+
+
+def hide_password(url: str, context: sqlalchemy.engine.ExceptionContext) -> None:
+    """Take the password out of what a driver says, wherever it is shown later."""
+    for error in (context.original_exception, context.sqlalchemy_exception):
+        if error is not None:
+            error.args = tuple(storage_url.scrub(a, url) if isinstance(a, str) else a for a in error.args)
 
 
 def _check_rights(config: StudyConfig, reading: bool) -> None:
@@ -92,8 +104,9 @@ def _connect_to_read(file: Path) -> sqlite3.Connection:
 
 
 def _not_opened(config: StudyConfig, error: BaseException) -> StudyFileError:
-    url = sqlalchemy.engine.make_url(config.storage).render_as_string(hide_password=True)
+    url = storage_url.shown(config.storage)
     cause = error.__cause__ if isinstance(error, StorageInternalError) else error
-    why = str(getattr(cause, "orig", None) or cause).splitlines()[0]
+    said = storage_url.scrub(str(getattr(cause, "orig", None) or cause), config.storage).strip()
+    why = said.partition("\n")[0] or type(cause).__name__
     remedy = "check that the folder or server exists and may be written to, and that a file is a study's"
     return StudyFileError(f"{config.path}: storage: {url} can't be opened ({why}); {remedy}")

@@ -16,7 +16,7 @@ from tumble import methods
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.space import Space
-from tumble.studies import schema
+from tumble.studies import schema, storage_url
 from tumble.studies.config import NAME, PLACEHOLDER, Limit, StudyConfig
 from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
 from tumble.studies.schema import Key, Wrong, list_of, one_of, table_of, whole
@@ -38,7 +38,7 @@ FILE = {
     "trials": Key(whole(1)),
     "failures": Key(whole(0), None),
     "on_exhausted": Key(one_of("safe", "stop"), "safe"),
-    "storage": Key(schema.text, None),
+    "storage": Key(schema.secret_text, None),
     "command": Key(list_of(schema.text, least=1), None),
     "timeout": Key(schema.positive, None),
     "transient_exit_codes": Key(list_of(whole(1, 255)), ()),
@@ -206,20 +206,26 @@ def _limit(file: Path, name: str, text: str) -> Limit:
     return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
 
 
-def _storage(file: Path, url: str | None) -> str:
+def _storage(file: Path, given: str | None) -> str:
     """The URL, with an SQLite path taken relative to the study file's folder."""
-    if url is None:
+    if given is None:
         return _sqlite(file, f"{file.stem}.db")
+    try:
+        url = storage_url.resolve(given)
+    except LookupError as error:
+        message = f"{error.args[0]}; set it to a URL, for example: {_EXAMPLES['storage'].partition(' = ')[2]}"
+        raise _wrong(file, "storage", message) from None
+    came = storage_url.shown(url) if url == given else f"the value of {given}"
     scheme = url.partition("://")[0].partition("+")[0]
     if "://" not in url or scheme not in DRIVERS:
-        message = f"expected a URL of {', '.join(DRIVERS)}, but {url!r} came; write for example: "
+        message = f"expected a URL of {', '.join(DRIVERS)}, but {came} came; write for example: "
         raise _wrong(file, "storage", message + _EXAMPLES["storage"])
     if scheme != "sqlite":
         return url
     path = url.removeprefix("sqlite:///")
     if path == url or not path or path == ":memory:":
         message = (
-            f"{url!r} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
+            f"{came} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
         )
         raise _wrong(file, "storage", message)
     return _sqlite(file, path)
@@ -228,7 +234,8 @@ def _storage(file: Path, url: str | None) -> str:
 def _sqlite(file: Path, path: str) -> str:
     where = str((file.parent / path).absolute())
     if "?" in where or "%" in where:
-        raise _wrong(file, "storage", f"{where!r}: ? and % mean something else in a URL; use another name")
+        named = where.partition("?")[0]
+        raise _wrong(file, "storage", f"{named}: ? and % mean something else in a URL; use another name")
     return f"sqlite:///{where}"
 
 

@@ -76,9 +76,8 @@ def test_a_public_name_says_what_it_takes(path: str) -> None:
         named = documented(thing)
         if not inspect.isclass(thing) and not named:  # a few arguments may stand in the sentence itself
             named = set(re.findall(r"\w+", inspect.getdoc(thing) or ""))
-        assert (inspect.isfunction(thing) and len(arguments(thing)) == 1) or set(arguments(thing)) <= named, (
-            name
-        )
+        needed = set(arguments(thing))
+        assert needed <= named or (inspect.isfunction(thing) and len(needed) == 1), name
 
 
 def test_every_public_name_of_the_package_is_in_the_reference() -> None:

@@ -1,4 +1,4 @@
-"""One parameter and the coordinates of the unit cube that it owns: `Float`, `Int`, `Categorical`."""
+"""One parameter and its coordinates in the unit cube: `Float`, `Int`, `Categorical`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Parameters ⇄ the unit cube: encode, decode, and snap to what can really be run.
 
-The search lives in ``[0, 1]^D``.  A :class:`Space` is an ordered set of named parameters, each of which owns
+The search lives in ``[0, 1]^D``.  A :class:`Space` is an ordered set of named parameters, each of which has
 a few coordinates of that cube:
 
 ==========================  ===========  =================================================================
@@ -19,7 +19,8 @@ it judges a candidate, so that φ, P(safe) and what is pending refer to the poin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -248,19 +249,13 @@ class Space:
         return dict(zip(self.names, params, strict=True))
 
 
-class _about:  # noqa: N801
+@contextmanager
+def _about(subject: str) -> Iterator[None]:
     """Put the name of a parameter in front of an `InputError` raised inside."""
-
-    def __init__(self, subject: str) -> None:
-        self.subject = subject
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Name the subject."""
-        if isinstance(error, InputError):
-            raise InputError(f"{self.subject}: {error}") from None
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{subject}: {error}") from None
 
 
 def _is_name(name: object) -> bool:

@@ -124,7 +124,9 @@ class Settings:
         for name in ("objective", "constraint"):
             value = getattr(self, name)
             if not isinstance(value, Priors):
-                raise InputError(f"settings.{name} must be a tumble.core.process.priors.Priors, not {value!r}")
+                raise InputError(
+                    f"settings.{name} must be a tumble.core.process.priors.Priors, not {value!r}"
+                )
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))

@@ -1,0 +1,61 @@
+"""What a list of trials comes to."""
+
+import numpy as np
+import pytest
+
+from tumble import Settings, Suggestion, Trial, counting
+
+
+def trial(number: int, value: float | None = None, g: float | None = None, **more: object) -> Trial:
+    constraints = () if g is None else (g,)
+    told = Trial(number, None, (0.5,), "told", value=value, constraints=constraints)
+    return told if not more else Trial(**{**vars(told), **more})
+
+
+def suggestion(number: int, p_safe: float) -> Suggestion:
+    return Suggestion(number, None, "bold", 0.5, p_safe, 0.0, 1.0, 1, 1)
+
+
+TRIALS = [
+    trial(0, 1.0, -1.0),
+    trial(1, 0.5, 1.0),
+    trial(3, None, None, crashed=True, billed=False),
+    trial(4, 1.0, -2.0),
+    trial(7, status="skipped"),
+    trial(8, status="pending", suggestion=suggestion(8, 0.5)),
+]
+
+
+def test_counts() -> None:
+    assert [t.number for t in counting.told(TRIALS)] == [0, 1, 3, 4]
+    assert (counting.failures(TRIALS), counting.used(TRIALS), counting.in_flight(TRIALS)) == (1, 4, 1)
+    assert (counting.next_number(TRIALS), counting.next_number([])) == (9, 0)
+
+
+def test_the_best_is_the_first_of_the_lowest_safe_values() -> None:
+    best = counting.best(TRIALS)
+    assert best is not None
+    assert (best.number, best.value) == (0, 1.0)
+    assert counting.best([TRIALS[1]]) is None
+
+
+@pytest.mark.parametrize(("p_safe", "left"), [(0.5, 2), (0.999, 3)])
+def test_a_trial_in_flight_that_may_well_fail_holds_a_failure(p_safe: float, left: int) -> None:
+    flying = trial(0, status="pending", suggestion=suggestion(0, p_safe))
+    assert counting.controller([flying], 9, 3, Settings()).failures_left == left
+    assert counting.controller([flying], 9, 3, Settings(), reserved=9).failures_left == 0
+
+
+def test_what_was_not_measured_is_nan_in_the_table() -> None:
+    table = counting.history(TRIALS, 1, 1)
+    np.testing.assert_array_equal(table.y, [1.0, 0.5, np.nan, 1.0])
+    np.testing.assert_array_equal(table.g, [[-1.0], [1.0], [np.nan], [-2.0]])
+    assert (table.pending.shape, table.crashed.tolist()) == ((1, 1), [False, False, True, False])
+
+
+def test_reliability_counts_the_claims_that_held() -> None:
+    told = [
+        trial(0, 1.0, g, suggestion=suggestion(0, p)) for g, p in ((-1.0, 0.99), (1.0, 0.99), (-1.0, 0.5))
+    ]
+    found = counting.reliability_of(told, 0.9)
+    assert (found.claimed, found.held) == (2, 1)

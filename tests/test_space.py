@@ -37,7 +37,7 @@ def ints(draw: st.DrawFn) -> Parameter:
 
 
 CHOICES = st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3) | st.floats(-1, 1)
-categoricals = st.lists(CHOICES, min_size=2, max_size=5, unique_by=lambda c: (type(c), c)).map(
+categoricals = st.lists(CHOICES, min_size=2, max_size=5, unique=True).map(
     lambda choices: Categorical(tuple(choices))
 )
 parameters = floats() | ints() | categoricals
@@ -159,9 +159,12 @@ def test_one_hot_snaps_to_the_largest_coordinate() -> None:
     np.testing.assert_array_equal(space.snap([[0.5, 0.5, 0.5]]), [[1, 0, 0]])
 
 
-def test_true_one_and_one_point_zero_are_different_choices() -> None:
-    space = Space({"c": Categorical((1, 1.0, True))})
-    assert [int(np.argmax(space.encode({"c": c}))) for c in (1, 1.0, True)] == [0, 1, 2]
+def test_a_value_that_equals_a_choice_of_another_type_is_not_that_choice() -> None:
+    space = Space({"c": Categorical((1, "1", None))})
+    assert [int(np.argmax(space.encode({"c": c}))) for c in (1, "1", None)] == [0, 1, 2]
+    for other in (True, 1.0, "None", math.nan):
+        with pytest.raises(InputError, match="expected one of"):
+            space.encode({"c": other})
 
 
 def test_numpy_scalars_are_accepted_as_values() -> None:
@@ -201,7 +204,11 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: C(()), "at least two"),
         (lambda: C(("a",)), "drop the parameter"),
         (lambda: C("abc"), "must be a list"),
-        (lambda: C(("a", "a")), "must differ"),
+        (lambda: C(("a", "a")), "must differ from each other, but 'a' and 'a' are equal"),
+        (lambda: C((1, True)), "must differ from each other, but 1 and True are equal"),
+        (lambda: C(("a", False, 0.0)), "but False and 0.0 are equal: drop one of them, or write them as"),
+        (lambda: C((2, "2", 2.0)), "but 2 and 2.0 are equal"),
+        (lambda: C((math.nan, 1.0)), "a choice can't be nan, which is not equal to itself"),
         (lambda: C((("a",), ("b",))), "a choice must be"),
         (lambda: S({}), "at least one parameter"),
         (lambda: S({"": F(0, 1)}), "non-empty string"),

@@ -272,7 +272,8 @@ class Categorical:
     Parameters
     ----------
     choices
-        At least two different ones: text, numbers, True, False or None. 1, 1.0 and True are different.
+        At least two different ones: text, numbers, True, False or None. No two may be equal, and 1, 1.0 and
+        True are; NaN is none.
 
     Raises
     ------
@@ -299,8 +300,7 @@ class Categorical:
             raise InputError(
                 f"choices need at least two values, but {list(self.choices)!r} came: drop the parameter"
             )
-        if len({_identity(choice) for choice in self.choices}) < len(self.choices):
-            raise InputError(f"choices must differ from each other, but {list(self.choices)!r} came")
+        _check_distinct(self.choices)
 
     @property
     def width(self) -> int:
@@ -365,8 +365,24 @@ def _check_order(low: float, high: float) -> None:
         raise InputError(f"low must be below high, but low is {low:g} and high is {high:g}: swap them")
 
 
+def _check_distinct(choices: Sequence[Choice]) -> None:
+    """Refuse NaN, and two choices that are equal: a storage could not tell which of them was tried."""
+    seen: dict[Choice, Choice] = {}
+    for choice in choices:
+        if choice != choice:
+            raise InputError(
+                f"a choice can't be {choice!r}, which is not equal to itself: use text such as 'none' instead"
+            )
+        if choice in seen:
+            raise InputError(
+                f"choices must differ from each other, but {checks.show(seen[choice])} and "
+                f"{checks.show(choice)} are equal: drop one of them, or write them as text"
+            )
+        seen[choice] = choice
+
+
 def _identity(choice: object) -> tuple[str, object]:
-    """1, 1.0 and True are different choices; NaN is equal to itself."""
+    """The value 1.0 is not the choice 1, and True is not either."""
     if isinstance(choice, np.generic):
         choice = choice.item()
-    return type(choice).__name__, "nan" if choice != choice else choice
+    return type(choice).__name__, choice

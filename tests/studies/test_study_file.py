@@ -190,6 +190,14 @@ BAD = {
         edit('["hss", "carbide"]', '"hss"'),
         "parameters.bit.choices: must be a list",
     ),
+    "choices that are equal": (
+        edit('["hss", "carbide"]', "[1, true]"),
+        "parameters.bit: choices must differ from each other, but 1 and True are equal",
+    ),
+    "a choice that is not a number": (
+        edit('["hss", "carbide"]', "[nan, 1.0]"),
+        "parameters.bit: a choice can't be nan",
+    ),
     "choices and a range": (
         edit("choices =", "low = 0, choices ="),
         "parameters.bit: has both choices and a range",

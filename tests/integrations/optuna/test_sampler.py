@@ -240,7 +240,7 @@ def test_suggestions_stay_inside_their_distributions_and_two_in_flight_differ() 
         "g": FloatDistribution(1e-4, 1, log=True),
         "i": IntDistribution(2, 64, log=True),
         "j": IntDistribution(-4, 5, step=3),
-        "c": CategoricalDistribution(["a", None, 1, True]),
+        "c": CategoricalDistribution(["a", None, 1, "1"]),
     }
     study = optuna.create_study(sampler=sampler(failures=4, space=space))
     rng = np.random.default_rng(0)

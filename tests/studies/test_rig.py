@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tumble.parameters import Choice
-from tumble.studies import rig
+from tumble.studies import processes, rig
 from tumble.studies.config import StudyConfig
 from tumble.studies.study_file import read_study_file
 
@@ -195,7 +195,7 @@ def test_a_runner_that_gives_up_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_command_that_ignores_the_polite_signal_is_ended_all_the_same(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(rig._end, "__defaults__", (0.2,))
+    monkeypatch.setattr(processes, "PATIENCE", 0.2)
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
     verdict = rig.run(script(tmp_path, code, "timeout = 0.5"), SETTING, 0, beat_seconds=0.1)
     assert verdict == rig.Crashed("ran longer than 0.5 s")

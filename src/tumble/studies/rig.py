@@ -16,16 +16,12 @@ can't be started                      `Unusable`
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
 import math
 import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,9 +29,11 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from tumble.parameters import Choice
+from tumble.studies import processes
 from tumble.studies.config import PLACEHOLDER, StudyConfig
 from tumble.studies.errors import StudyFileError
 
+KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
 LAST = 300  # characters of the last line of the error stream that are part of a reason
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
@@ -126,12 +124,13 @@ def run(
     trial: int,
     beat: Callable[[], None] = lambda: None,
     beat_seconds: float = 1.0,
+    mark: str = "",
 ) -> Verdict:
     """Run the study's command for one trial, and say what came of it.
 
     The command starts in the folder of the study file and in a session of its own, so that Ctrl-C on the
     terminal does not reach it.  The environment variables TUMBLE_TRIAL and TUMBLE_PARAMETERS hold the number
-    of the trial and the setting as JSON.
+    of the trial and the setting as JSON.  All that it started ends with it.
 
     Parameters
     ----------
@@ -140,7 +139,10 @@ def run(
     parameters, trial
         The setting, and the number of the trial.
     beat
-        Called every `beat_seconds` while the command runs.  If it raises, the command is ended.
+        Called every `beat_seconds` while the command runs, in a thread of its own.  If it raises, the command
+        is ended.
+    mark
+        What the environment variable TUMBLE_RUN holds, by which all that the command starts can be found.
 
     Returns
     -------
@@ -149,23 +151,15 @@ def run(
     """
     assert config.command is not None
     words = command_line(config.command, parameters, trial)
+    environment = {"TUMBLE_TRIAL": str(trial), "TUMBLE_PARAMETERS": json.dumps(dict(parameters))}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
-            process = subprocess.Popen(
-                words,
-                cwd=config.path.absolute().parent,
-                env=os.environ
-                | {"TUMBLE_TRIAL": str(trial), "TUMBLE_PARAMETERS": json.dumps(dict(parameters))},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-            )
+            folder = config.path.absolute().parent
+            process = processes.start(words, folder, environment | {processes.MARK: mark}, out, err)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             return Unusable(f"the command {words[0]!r} can't be started: {why}")
-        timed_out = _wait(process, config.timeout, beat, beat_seconds)
+        timed_out = processes.wait(process, config.timeout, beat, beat_seconds)
         text, errors = _content(out), _content(err)
     if timed_out:
         return Crashed(f"ran longer than {config.timeout:g} s", _partial(text, config), errors[-TAIL:])
@@ -219,7 +213,9 @@ def _partial(text: str, config: StudyConfig) -> dict[str, float]:
 
 
 def _content(file: IO[bytes]) -> str:
-    file.seek(0)
+    """The end of an output; what is longer than `KEPT` loses its beginning."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - KEPT, 0))
     return file.read().decode(errors="replace")
 
 
@@ -254,46 +250,6 @@ def _text(value: Choice) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def _wait(
-    process: subprocess.Popen[bytes], timeout: float | None, beat: Callable[[], None], every: float
-) -> bool:
-    """Wait for the end; True where the time limit ended it."""
-    left = math.inf if timeout is None else timeout
-    try:
-        while True:
-            try:
-                process.wait(min(every, left))
-                return False
-            except subprocess.TimeoutExpired:
-                left -= every
-                if left <= 0:
-                    _end(process)
-                    return True
-                beat()
-    except BaseException:
-        _end(process)
-        raise
-
-
-def _end(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
-    """End the command and all that it started: with SIGTERM, and after `patience` seconds with SIGKILL."""
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, how)
-        try:
-            process.wait(patience)
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _die_with_parent() -> None:
-    """Make Linux end the command when its runner is killed, so that a restart never finds the rig moving."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _signal_name(number: int) -> str:

@@ -1,0 +1,130 @@
+"""What a runner keeps beside the study file, for itself and for the runner after it.
+
+The folder `drill.toml.pending` has two kinds of files, both written whole or not at all:
+
+=================  =========================================================================================
+`result-7.json`    what came of trial 7, from its end until the storage has it
+`rig-7.json`       the mark of the processes of trial 7, from their start to their end
+=================  =========================================================================================
+
+Where the folder can't be written to, nothing is kept, and the runner goes on without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tumble.errors import InputError
+from tumble.parameters import Choice
+from tumble.studies.config import StudyConfig
+from tumble.studies.ownership import Owner
+from tumble.studies.processes import end_marked
+from tumble.studies.whole_files import write_whole
+
+
+@dataclass(frozen=True)
+class KeptResult:
+    """What came of a trial that the storage does not know yet.
+
+    Parameters
+    ----------
+    trial, parameters
+        The trial and its setting.
+    results
+        What was measured.
+    reason
+        Why it failed; None where it did not crash.
+    owner
+        Who ran it.
+    """
+
+    trial: int
+    parameters: dict[str, Choice]
+    results: dict[str, float]
+    reason: str | None
+    owner: Owner
+
+
+class KeptFiles:
+    """The files beside one study file.
+
+    Parameters
+    ----------
+    config
+        The study; files of another study or storage are passed over.
+    say
+        Called with a sentence where nothing can be kept.
+    """
+
+    def __init__(self, config: StudyConfig, say: Callable[[str], None] = lambda text: None) -> None:
+        self.folder = config.path.absolute().with_name(config.path.name + ".pending")
+        self.say = say
+        self._study = [config.name, _without_secrets(config.storage)]
+
+    def keep(self, result: KeptResult) -> None:
+        """Keep a result until `forget`."""
+        table = asdict(result) | {"owner": result.owner.to_dict()}
+        self._write(f"result-{result.trial}.json", table)
+
+    def results(self) -> list[KeptResult]:
+        """Every result that is kept, in the order of the trials."""
+        tables = self._read("result-*.json")
+        found = [KeptResult(**(t | {"owner": Owner.from_dict(t["owner"])})) for t in tables]
+        return sorted(found, key=lambda result: result.trial)
+
+    def forget(self, trial: int) -> None:
+        """The storage has the result of this trial."""
+        self._remove(f"result-{trial}.json")
+
+    @contextlib.contextmanager
+    def running(self, trial: int, owner: Owner) -> Iterator[str]:
+        """Keep the mark of the processes that are started inside; gives the mark."""
+        mark, name = secrets.token_hex(16), f"rig-{trial}.json"
+        self._write(name, {"trial": trial, "mark": mark, "owner": owner.to_dict()})
+        try:
+            yield mark
+        finally:
+            self._remove(name)
+
+    def end_left_overs(self) -> None:
+        """End the processes of runners of this machine that were killed."""
+        for table in self._read("rig-*.json"):
+            owner = Owner.from_dict(table["owner"])
+            if owner.is_here() and not owner.is_alive_here():
+                count = end_marked(table["mark"])
+                if count:
+                    self.say(f"ended {count} processes that a killed runner left of trial {table['trial']}")
+                self._remove(f"rig-{table['trial']}.json")
+
+    def _write(self, name: str, table: dict[str, Any]) -> None:
+        try:
+            self.folder.mkdir(exist_ok=True)
+            write_whole(self.folder / name, json.dumps({"study": self._study} | table))
+        except (OSError, InputError) as error:
+            self.say(f"nothing can be kept in {self.folder} ({error}); a kill may cost a result")
+
+    def _read(self, pattern: str) -> list[dict[str, Any]]:
+        """The tables of this study; what is no such table is passed over."""
+        tables = []
+        for path in sorted(self.folder.glob(pattern)):
+            with contextlib.suppress(OSError, ValueError):
+                table = json.loads(path.read_text(encoding="utf-8"))
+                if table.pop("study") == self._study:
+                    tables.append(table)
+        return tables
+
+    def _remove(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            (self.folder / name).unlink(missing_ok=True)
+            self.folder.rmdir()  # where it is empty
+
+
+def _without_secrets(url: str) -> str:
+    """What is after the user and the password of a URL."""
+    return url.rpartition("@")[2].partition("?")[0]

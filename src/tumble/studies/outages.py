@@ -1,0 +1,113 @@
+"""A storage that goes away for a while: what counts as that, and going on until it is back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy.exc
+from optuna.exceptions import StorageInternalError
+
+from tumble.errors import TumbleError
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a storage is tried again
+AWAY = (
+    sqlalchemy.exc.OperationalError,
+    sqlalchemy.exc.InterfaceError,
+    sqlalchemy.exc.TimeoutError,
+    sqlalchemy.exc.DisconnectionError,
+    sqlalchemy.exc.PendingRollbackError,
+)
+
+
+class StorageAway(TumbleError):
+    """Raised where the storage is away and the user wants to stop."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether an error says that the storage is away, locked or full: the same call may work later."""
+    cause = error.__cause__ if isinstance(error, StorageInternalError) else error
+    lost = isinstance(cause, sqlalchemy.exc.DBAPIError) and cause.connection_invalidated
+    return isinstance(cause, AWAY) or lost
+
+
+def cause_of(error: BaseException) -> str:
+    """What the database said, in one line."""
+    cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
+    return str(getattr(cause, "orig", None) or cause).strip().partition("\n")[0]
+
+
+class Patience:
+    """Tries again while the storage is away; says so once, and once more when it is back.
+
+    Parameters
+    ----------
+    say
+        Called with a sentence; more than one thread may do so.
+    should_stop
+        Whether to give up.
+    """
+
+    def __init__(self, say: Callable[[str], None], should_stop: Callable[[], bool] = lambda: False) -> None:
+        self._say, self._should_stop = say, should_stop
+        self._is_away = False
+        self._lock = threading.Lock()
+
+    def insist(self, call: Callable[[], T]) -> T:
+        """What `call` returns, at last.
+
+        Raises
+        ------
+        StorageAway
+            If the storage is away and we are to stop.
+        """
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                found = call()
+            except Exception as error:
+                if not is_outage(error):
+                    raise
+                self._note_outage(error)
+                self._sleep(pause, error)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                self._note_answer()
+                return found
+
+    def attempt(self, call: Callable[[], object]) -> bool:
+        """Try once; whether the storage was there."""
+        try:
+            call()
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            self._note_outage(error)
+            return False
+        self._note_answer()
+        return True
+
+    def _sleep(self, seconds: float, error: Exception) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self._should_stop():
+                raise StorageAway(f"the storage does not answer ({cause_of(error)})") from error
+            time.sleep(0.1)
+
+    def _note_outage(self, error: Exception) -> None:
+        with self._lock:
+            first, self._is_away = not self._is_away, True
+        if first:
+            self._say(
+                f"the storage does not answer ({cause_of(error)}); a trial that runs goes on, its result is "
+                "kept, and the storage is tried again until it answers"
+            )
+
+    def _note_answer(self) -> None:
+        with self._lock:
+            back, self._is_away = self._is_away, False
+        if back:
+            self._say("the storage answers again")

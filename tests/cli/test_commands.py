@@ -405,7 +405,9 @@ def test_a_storage_that_goes_away_exits_with_3(
     monkeypatch.setattr(Ledger, "status", gone)
     code, _, err = cli("status", file)
     assert code == 3
-    assert "can't be reached any more" in err
+    assert (
+        "can't be used any more (server closed the connection); nothing told is lost: check that the" in err
+    )
     assert err.count("\n") == 1
 
 
@@ -487,3 +489,23 @@ def test_a_folder_may_have_a_strange_name_but_not_one_that_a_url_misreads(cli: C
         code, _, err = cli("ask", write_study(folder))
         assert code == 2
         assert "use another name" in err
+
+
+def test_outputs_never_take_the_place_of_the_study(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    with Ledger(read_study_file(file)) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -1.0})
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for words in (("export", file, file), ("report", file, "-o", tmp_path / "bowl.db")):
+        code, _, err = cli(*words)
+        assert (code, "belongs to the study" in err) == (2, True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_escapes_of_a_rig_are_shown_not_obeyed(cli: Cli, tmp_path: Path) -> None:
+    command = '["sh", "-c", "printf \'\\\\033]0;owned\\\\007\' >&2; exit 1", "{x}", "{y}"]'
+    code, out, err = cli("run", write_study(tmp_path, trials=2, failures=1, command=command))
+    assert code == 3
+    assert "\x1b" not in out + err
+    assert "\\x1b]0;owned\\x07" in out
+    assert "\\x1b]0;owned\\x07" in err

@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import change, read
+from tumble.cli import change, read, show
 from tumble.cli.options import EPILOG
 from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
@@ -53,10 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
             raise
-        first = str(error).strip().partition("\n")[0]
-        _fail(f"the storage can't be reached any more ({first}); nothing told is lost: run it again", FAULT)
+        from tumble.studies.outages import cause_of, remedy_for
+
+        why = f"the storage can't be used any more ({cause_of(error)})"
+        _fail(f"{why}; nothing told is lost: {remedy_for(error)}", FAULT)
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"tumble: {message}", file=sys.stderr)
+    print(f"tumble: {show.printable(message)}", file=sys.stderr)
     sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from tumble.studies import rig
 from tumble.studies.config import NAME
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
+from tumble.studies.whole_files import write_whole
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
@@ -59,13 +61,9 @@ def init(file: Path) -> None:
     Example: tumble init drill.toml
     """
     name = file.stem if NAME.fullmatch(file.stem) else "drill"
-    try:
-        with file.open("x", encoding="utf-8") as handle:
-            handle.write(EXAMPLE.format(file=file, name=name))
-    except FileExistsError:
-        raise InputError(f"{file}: exists already; choose another name") from None
-    except OSError as error:
-        raise InputError(f"{file}: can't be written ({error.strerror}); check the folder") from None
+    if os.path.lexists(file):
+        raise InputError(f"{file}: exists already; choose another name")
+    write_whole(file, EXAMPLE.format(file=file, name=name))
     print(f"{file} written; edit it, then: tumble run {file}")
 
 
@@ -86,9 +84,9 @@ def run(file: Path, workers: int, quiet: bool) -> None:
     ledger = open_ledger(file, running=True)
     end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
     if end.kind == "fault":
-        print(f"tumble: {end.why}", file=sys.stderr)
+        print(f"tumble: {show.printable(end.why)}", file=sys.stderr)
         if end.output:
-            print(f"--- its output ---\n{end.output.rstrip()}", file=sys.stderr)
+            print(f"--- its output ---\n{show.printable(end.output.rstrip())}", file=sys.stderr)
         sys.exit(FAULT)
     if not quiet:
         print(end.why)

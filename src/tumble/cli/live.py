@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from rich.text import Text
 
 from tumble.cli import show
 from tumble.studies.ledger import Ledger
+from tumble.studies.outages import Patience
 from tumble.studies.records import Entry
 from tumble.studies.runner import End, Runner
+from tumble.studies.waiting import holders
 from tumble.trials import Suggestion
 
 ROWS = 15
@@ -33,7 +36,7 @@ COLOURS = {"safe": "green", "failed": "red", "running": "cyan"}
 def run_here(ledger: Ledger, quiet: bool) -> End:
     """One trial at a time, in this process."""
     with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
-        runner = Runner(ledger, should_stop, view.started, view.told, view.look)
+        runner = Runner(ledger, should_stop, view.started, view.told, view.look, view.notice)
         try:
             return runner.run()
         except KeyboardInterrupt:
@@ -45,18 +48,18 @@ def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
     command = [sys.executable, "-m", "tumble.cli", "run", str(ledger.config.path), "--quiet"]
     with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
         workers = [_Worker.start(command) for _ in range(count)]
-        told = False
+        told, storage = False, Patience(view.notice)
         while any(worker.process.poll() is None for worker in workers):
             fault = any(worker.process.poll() not in (None, 0) for worker in workers)
             try:
                 if (should_stop() or fault) and not told:
                     _signal(workers, signal.SIGINT)
                     told = True
-                view.look()
+                storage.attempt(view.look)
                 time.sleep(LOOK)
             except KeyboardInterrupt:  # the second one
                 _signal(workers, signal.SIGINT)
-        view.look()
+        storage.attempt(view.look)
         ends = [worker.end() for worker in workers]
         stopped = should_stop()
     faults = [end for end in ends if end.kind == "fault"]
@@ -139,25 +142,36 @@ class _Silent:
     def look(self) -> None:
         """Nothing to show."""
 
+    def notice(self, text: str) -> None:
+        """Nothing to show."""
 
-class _Lines(_Silent):
+
+class _Speaking(_Silent):
+    """Says what someone who watches should read."""
+
+    def notice(self, text: str) -> None:
+        print(f"tumble: {show.printable(text)}", file=sys.stderr, flush=True)
+
+
+class _Lines(_Speaking):
     """One line for each trial that is over: for pipes and logs."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+        self._ledger, self._lock = ledger, threading.Lock()
         self._seen = {e.trial for e in ledger.entries() if not e.is_running}
 
     def told(self, entry: Entry) -> None:
         self.look()
 
     def look(self) -> None:
-        for entry in self._ledger.entries():
-            if entry.trial not in self._seen and not entry.is_running:
-                self._seen.add(entry.trial)
-                print(show.line(entry, self._ledger.config), flush=True)
+        with self._lock:  # a beat may look at the same time
+            for entry in self._ledger.entries():
+                if entry.trial not in self._seen and not entry.is_running:
+                    self._seen.add(entry.trial)
+                    print(show.line(entry, self._ledger.config), flush=True)
 
 
-class _LiveTable(_Silent):
+class _LiveTable(_Speaking):
     """The latest trials and what is left, redrawn in place."""
 
     def __init__(self, ledger: Ledger, live: Live) -> None:
@@ -188,11 +202,20 @@ def live_table(ledger: Ledger) -> Group:
             str(entry.trial),
             str(note.get("mode", "")),
             show.percent(note.get("p_safe")),
-            Text(f"{entry.outcome} {entry.reason(config)}".strip(), style=colour),
+            Text(show.printable(f"{entry.outcome} {entry.reason(config)}".strip()), style=colour),
             *(show.number(entry.results.get(name)) for name in results),
             Text(show.pairs(entry.parameters), no_wrap=True, overflow="ellipsis"),
         )
-    return Group(table, _bar(found.trials, config.trials), Text(show.status(found, config)))
+    lines = show.status(found, config) + _held_by(ledger)
+    return Group(table, _bar(found.trials, config.trials), Text(lines))
+
+
+def _held_by(ledger: Ledger) -> str:
+    """Who holds what is left of a hard budget; empty where something is left."""
+    found = ledger.status()
+    if ledger.config.on_exhausted != "stop" or not 0 < found.failures_left <= found.pending:
+        return ""
+    return f"\n  held by   {show.printable(holders(ledger.entries()))}"
 
 
 def _bar(done: int, total: int, width: int = 60) -> Text:

@@ -10,7 +10,8 @@ import click
 from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, as_json, study_file
-from tumble.errors import InputError
+from tumble.studies.outputs import check_output
+from tumble.studies.whole_files import replacing
 
 
 @click.command(epilog=EPILOG)
@@ -80,11 +81,8 @@ def export(file: Path, out: Path) -> None:
     from tumble.studies.csv_io import export_csv
 
     ledger = open_ledger(file, reading=True)
-    try:
-        with out.open("w", newline="", encoding="utf-8") as handle:
-            count = export_csv(ledger, handle)
-    except OSError as error:
-        raise InputError(f"{out}: can't be written ({error.strerror}); choose another path") from None
+    with replacing(check_output(ledger.config, out)) as handle:
+        count = export_csv(ledger, handle)
     print(f"{count} trials written to {out}")
 
 
@@ -99,10 +97,7 @@ def report(file: Path, out: Path) -> None:
     from tumble.studies.report import write_report
 
     ledger = open_ledger(file, reading=True)
-    try:
-        write_report(ledger, out)
-    except OSError as error:
-        raise InputError(f"{out}: can't be written ({error.strerror}); choose another path") from None
+    write_report(ledger, check_output(ledger.config, out))
     print(f"{out} written")
 
 

@@ -36,6 +36,11 @@ def percent(p: float | None) -> str:
     return ">99.99 %" if 0.9999 < p < 1 else f"{100 * p:.4g} %"
 
 
+def printable(text: str) -> str:
+    """Text that a terminal only shows: what would move its cursor or change its colours is written out."""
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
 def pairs(values: dict[str, Any]) -> str:
     """The values as name=value, in one line."""
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
@@ -68,7 +73,7 @@ def line(entry: Entry, config: StudyConfig) -> str:
     reason = f" ({why})" if why else ""
     mode = str(entry.decision.get("mode", "own"))
     head = f"{entry.trial:>4}  {mode:<8}{percent(entry.decision.get('p_safe')):>9}  {entry.outcome:<9}"
-    return f"{head}{pairs(entry.results)}{reason}  <-  {pairs(entry.parameters)}".rstrip()
+    return printable(f"{head}{pairs(entry.results)}{reason}  <-  {pairs(entry.parameters)}".rstrip())
 
 
 def status(found: Status, config: StudyConfig) -> str:

@@ -17,11 +17,11 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from tumble.errors import InputError
 from tumble.parameters import Choice
+from tumble.studies import storage_url
 from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import Owner
 from tumble.studies.processes import end_marked
@@ -65,7 +65,7 @@ class KeptFiles:
     def __init__(self, config: StudyConfig, say: Callable[[str], None] = lambda text: None) -> None:
         self.folder = config.path.absolute().with_name(config.path.name + ".pending")
         self.say = say
-        self._study = [config.name, _without_secrets(config.storage)]
+        self._study = [config.name, storage_url.shown(config.storage)]
 
     def keep(self, result: KeptResult) -> None:
         """Keep a result until `forget`."""
@@ -123,8 +123,3 @@ class KeptFiles:
         with contextlib.suppress(OSError):
             (self.folder / name).unlink(missing_ok=True)
             self.folder.rmdir()  # where it is empty
-
-
-def _without_secrets(url: str) -> str:
-    """What is after the user and the password of a URL."""
-    return url.rpartition("@")[2].partition("?")[0]

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
@@ -19,14 +20,18 @@ from tumble.integrations.optuna.notes import DECISION, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
+from tumble.studies.deaths import DeathWatch
+from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.locking import lock_study
 from tumble.studies.opening import open_study
+from tumble.studies.outages import is_outage
 from tumble.studies.ownership import BY_HAND, Owner, this_process
 from tumble.studies.records import Entry, Status, to_entry, to_status
 from tumble.studies.results import check_results
 from tumble.studies.sampler import StudySampler
 from tumble.studies.storage import open_storage
 from tumble.studies.store import TrialStore
+from tumble.studies.waiting import holders
 from tumble.trials import Recommended, Suggestion
 
 
@@ -59,6 +64,8 @@ class Ledger:
         self.sampler = StudySampler(config)
         self.study = open_study(config, self.storage, self.sampler, reading=reading)
         self.store = TrialStore(self.study, self.storage)
+        self.kept = KeptFiles(config)
+        self._deaths = DeathWatch(self.store)
 
     def __enter__(self) -> Self:
         """Itself; it is closed at the end."""
@@ -127,15 +134,19 @@ class Ledger:
         Suggestion or None
             None where every process lives.
         """
-        if not self._abandoned(before):
+        self._tell_kept()
+        if not self._abandoned(owner, before):
             return None
-        with lock_study(self.storage, self.config.name):
-            abandoned = self._abandoned(before)
-            if not abandoned:
-                return None
-            trial_id = abandoned[0].trial_id
-            self.store.take_over(trial_id, owner)
-        return self._start(trial_id)
+        try:
+            with lock_study(self.storage, self.config.name):
+                abandoned = self._abandoned(owner, before)
+                if not abandoned:
+                    return None
+                trial_id = abandoned[0].trial_id
+                self.store.take_over(trial_id, owner)
+            return self._start(trial_id)
+        except UpdateFinishedTrialError:  # the last words of its process arrived after all
+            return None
 
     def beat(self) -> None:
         """Send a heartbeat for every trial that this process runs."""
@@ -255,7 +266,7 @@ class Ledger:
         if owner == BY_HAND and status.pending >= status.failures_left:
             raise BudgetReserved(
                 f"{status.failures_left} failures are left and {status.pending} trials in flight may use "
-                "them; tell or skip one of those first"
+                f"them; tell or skip one of those first: {holders(self.entries())}"
             )
 
     def _start(self, trial_id: int) -> Suggestion:
@@ -264,8 +275,8 @@ class Ledger:
             if self._is_first(trial_id):
                 self.store.decide(trial_id, self._start_note(trial_id))
             x = self.store.enter(trial_id, self.config.space.parameters)
-        except BaseException:
-            if not self.store.get(trial_id).state.is_finished():
+        except BaseException as error:
+            if not is_outage(error) and not self.store.get(trial_id).state.is_finished():
                 self.store.make_void(trial_id, "unstarted", "withdrawn before it started")
             raise
         return self._suggestion(trial_id, x)
@@ -299,15 +310,31 @@ class Ledger:
             why=note.get("why", ""),
         )
 
-    def _abandoned(self, before: float) -> list[Entry]:
+    def _abandoned(self, asking: Owner | None = None, before: float = math.inf) -> list[Entry]:
         """The trials in flight whose process is dead, the earliest first."""
-        owned = [e for e in self.entries() if e.is_running and e.owner is not None and e.owner.kind == "run"]
-        here = [e for e in owned if e.owner is not None and e.owner.is_here()]
-        elsewhere = [e for e in owned if e.owner is not None and not e.owner.is_here()]
-        silent = self.store.silent_ids() if elsewhere else set()
-        dead = [e for e in here if e.owner is not None and not e.owner.is_alive_here()]
-        dead += [e for e in elsewhere if e.trial_id in silent]
-        return sorted((e for e in dead if e.trial < before), key=lambda entry: entry.trial)
+        return self._deaths.abandoned(self.entries(), asking, before)
+
+    def _tell_kept(self) -> None:
+        """Tell what runners measured that died before the storage had it."""
+        results = self.kept.results()
+        open_trials = {e.trial: e for e in self.entries() if e.is_running} if results else {}
+        dead = {e.trial for e in self._abandoned()} if results else set()
+        for kept in results:
+            entry = open_trials.get(kept.trial)
+            same = entry is not None and (entry.owner, entry.parameters) == (kept.owner, kept.parameters)
+            if same and kept.trial in dead:
+                self._tell_result(kept)
+            elif not same and not kept.owner.is_alive_here():
+                self.kept.forget(kept.trial)  # it was told in another way
+
+    def _tell_result(self, kept: KeptResult) -> None:
+        with contextlib.suppress(InputError):  # told by someone else meanwhile
+            if kept.reason is None:
+                self.tell(kept.trial, kept.results, owner=kept.owner)
+            else:
+                self.fail(kept.trial, kept.reason, kept.results, owner=kept.owner)
+            self.kept.say(f"the result of trial {kept.trial}, which a killed runner had kept, is told")
+        self.kept.forget(kept.trial)
 
     @contextlib.contextmanager
     def _closing(self, number: int, owner: Owner) -> Iterator[None]:
@@ -323,8 +350,10 @@ class Ledger:
             raise InputError(
                 f"trial {number} is over already ({entry.outcome}); each trial is told or skipped once"
             )
-        other = entry.owner if entry.owner != owner else None
-        if other is not None and other.kind == "run" and other.is_alive_here():
+        other = entry.owner
+        if other is None or other.is_process_of(owner):
+            return
+        if other.kind == "run" and other.is_alive_here():
             raise InputError(f"trial {number} is being run by process {other.pid}; wait for it or stop it")
 
     def _store_results(self, number: int, results: Mapping[str, float]) -> None:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import sqlalchemy
 from optuna.storages import RDBStorage
+
+from tumble.studies.errors import StudyFileError
+
+LONGEST = 30.0  # seconds; the lock is held for a few statements at a time
+
+
+class LockHeld(StudyFileError):
+    """Another process has held the lock of a study for too long."""
 
 
 @contextlib.contextmanager
@@ -21,29 +32,58 @@ def lock_study(storage: RDBStorage, name: str) -> Iterator[None]:
         own.
     name
         The study's name.
+
+    Raises
+    ------
+    LockHeld
+        If another process holds the lock and does not give it back.
     """
-    dialect = storage.engine.dialect.name
-    if dialect == "sqlite":
+    if storage.engine.dialect.name == "sqlite":
         with _lock_file(f"{storage.engine.url.database}.lock"):
             yield
         return
-    key = zlib.crc32(name.encode())
-    take, give = {
-        "postgresql": ("SELECT pg_advisory_lock(:key)", "SELECT pg_advisory_unlock(:key)"),
-        "mysql": ("SELECT GET_LOCK(:key, 60)", "SELECT RELEASE_LOCK(:key)"),
-    }[dialect]
+    key = {"key": zlib.crc32(name.encode())}
+    take = sqlalchemy.text("SELECT pg_try_advisory_lock(:key)")
+    give = sqlalchemy.text("SELECT pg_advisory_unlock(:key)")
     with storage.engine.connect() as connection:
-        connection.execute(sqlalchemy.text(take), {"key": key})
+        _insist(lambda: bool(connection.execute(take, key).scalar()), f"study {name!r} on the server")
         try:
             yield
         finally:
-            connection.execute(sqlalchemy.text(give), {"key": key})
+            connection.execute(give, key)
 
 
 @contextlib.contextmanager
 def _lock_file(path: str) -> Iterator[None]:
+    """A lock on a file, which is never one that a link points to."""
     import fcntl
 
-    with open(path, "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    def take() -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        remedy = "remove the link" if error.errno == errno.ELOOP else "check the rights of its folder"
+        raise StudyFileError(f"{path}: can't be locked ({error.strerror}); {remedy}") from None
+    try:
+        _insist(take, path)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _insist(take: Callable[[], bool], what: str) -> None:
+    end, pause = time.monotonic() + LONGEST, 0.001
+    while not take():
+        if time.monotonic() > end:
+            raise LockHeld(
+                f"{what}: another process has held the lock for {LONGEST:g} seconds; "
+                "look for a command of tumble that is suspended, and end it"
+            )
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)

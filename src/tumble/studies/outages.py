@@ -11,6 +11,7 @@ import sqlalchemy.exc
 from optuna.exceptions import StorageInternalError
 
 from tumble.errors import TumbleError
+from tumble.studies.locking import LockHeld
 
 T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a storage is tried again
@@ -20,7 +21,21 @@ AWAY = (
     sqlalchemy.exc.TimeoutError,
     sqlalchemy.exc.DisconnectionError,
     sqlalchemy.exc.PendingRollbackError,
+    LockHeld,
 )
+
+
+REMEDIES = {
+    ("locked",): "another program has opened it for writing (a backup, a shell of sqlite3, a viewer of "
+    "databases, a runner that is suspended); close that, then try again",
+    ("disk is full", "no space left", "disk i/o error"): "make room on the disk, then try again",
+    ("readonly", "read-only"): "check the rights of the file and its folder",
+    (
+        "connection",
+        "server",
+        "could not translate host",
+    ): "check that the server runs and can be reached from here, then try again",
+}
 
 
 class StorageAway(TumbleError):
@@ -38,6 +53,15 @@ def cause_of(error: BaseException) -> str:
     """What the database said, in one line."""
     cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
     return str(getattr(cause, "orig", None) or cause).strip().partition("\n")[0]
+
+
+def remedy_for(error: BaseException) -> str:
+    """What to do about an error of the storage, in a sentence."""
+    text = cause_of(error).lower()
+    for words, remedy in REMEDIES.items():
+        if any(word in text for word in words):
+            return remedy
+    return "check that the folder or server exists and may be written to, and that a file is a study's"
 
 
 class Patience:

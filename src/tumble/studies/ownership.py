@@ -58,6 +58,10 @@ class Owner:
         """JSON-ready."""
         return asdict(self)
 
+    def is_process_of(self, other: Owner) -> bool:
+        """Whether the two are one process, or both a person."""
+        return replace(self, token="") == replace(other, token="")
+
     def is_here(self) -> bool:
         """Whether the owner is or was a process of this machine."""
         return bool(self.machine) and (self.host, self.machine) == (socket.gethostname(), this_machine())

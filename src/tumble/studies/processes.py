@@ -130,7 +130,7 @@ class _Pulse:
         while not self._over.wait(self._every):
             try:
                 self._beat()
-            except BaseException as error:  # noqa: BLE001 - raised again by `check`
+            except BaseException as error:
                 self._raised = error
                 return
 

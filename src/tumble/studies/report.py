@@ -19,6 +19,7 @@ from tumble.optimizer import Optimizer
 from tumble.plots import CRASHED, FAILED, NEUTRAL, SAFE
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import Entry
+from tumble.studies.whole_files import write_whole
 from tumble.trials import Recommended
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def figures(ledger: Ledger) -> dict[str, go.Figure]:
 
 def write_report(ledger: Ledger, path: Path) -> None:
     """Write the page of a study to a file."""
-    path.write_text(page(ledger), encoding="utf-8")
+    write_whole(path, page(ledger))
 
 
 def page(ledger: Ledger) -> str:

@@ -2,6 +2,9 @@
 
 A runner first takes over the trials of runners that died, under their old numbers.  It does so as well while
 it waits for a place within a hard budget, so that no runner waits for a dead one.
+
+The storage may go away at any moment.  A rig that runs never notices; what it measured is kept in a file
+until the storage has it (`tumble.studies.kept`); everything else is tried again until the storage answers.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
 from tumble.studies.errors import NoCommand
+from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
-from tumble.studies.ownership import this_process
+from tumble.studies.outages import Patience, StorageAway
+from tumble.studies.ownership import this_runner
 from tumble.studies.records import Entry
 from tumble.studies.storage import HEARTBEAT
 from tumble.trials import Suggestion
@@ -56,7 +61,10 @@ class Runner:
     should_stop
         Looked at between trials and while waiting.
     on_start, on_told, on_beat
-        Called with each trial that starts, with each that is over, and about every second in between.
+        Called with each trial that starts, with each that is over, and about every second in between, then
+        from another thread.
+    on_notice
+        Called with a sentence that someone who watches should read: the storage is away, or back.
     """
 
     def __init__(
@@ -66,13 +74,16 @@ class Runner:
         on_start: Callable[[Suggestion], None] = lambda suggestion: None,
         on_told: Callable[[Entry], None] = lambda entry: None,
         on_beat: Callable[[], None] = lambda: None,
+        on_notice: Callable[[str], None] = lambda text: None,
     ) -> None:
         if ledger.config.command is None:
             raise NoCommand(ledger.config.path)
         self.ledger = ledger
         self.should_stop = should_stop
         self.on_start, self.on_told, self.on_beat = on_start, on_told, on_beat
-        self._me = this_process()
+        self._me = this_runner()
+        self._storage = Patience(on_notice, should_stop)
+        ledger.kept.say = on_notice
         self._last_beat = 0.0
         self._last_output = ""  # of the error stream of the last trial that failed here
         ledger.sampler.while_waiting = self._while_waiting
@@ -81,15 +92,23 @@ class Runner:
         """Until nothing is left."""
         try:
             while not self.should_stop():
-                self._check_can_succeed()
-                self.run_one(self.ledger.adopt(self._me) or self.ledger.ask(self._me))
+                self._storage.insist(self._check_can_succeed)
+                self.run_one(self._storage.insist(self._next))
         except (BudgetExhausted, TrialsExhausted) as end:
             return End("done", str(end))
+        except StorageAway as away:
+            why = f"{away}; run it again to go on: nothing that was measured is lost"
+            return End("stopped", why)
         except Withdrawn:
             pass
         except _Fault as fault:
             return fault.end
         return End("stopped", "stopped; run it again to go on")
+
+    def _next(self) -> Suggestion:
+        """The trial of a dead runner, else a new one."""
+        self.ledger.kept.end_left_overs()
+        return self.ledger.adopt(self._me) or self.ledger.ask(self._me)
 
     def _check_can_succeed(self) -> None:
         """With no failure left and nothing safe seen, or one failure too many, only a person can help."""
@@ -115,39 +134,66 @@ class Runner:
 
     def run_one(self, suggestion: Suggestion) -> None:
         """Run one trial to its end; a fault of the infrastructure is tried again, then raised."""
-        self.on_start(suggestion)
+        self._storage.attempt(lambda: self.on_start(suggestion))
         verdict, number = self._verdict(suggestion), suggestion.number
         if isinstance(verdict, rig.Transient):
             reason = f"{verdict.reason}, {self.ledger.config.retries + 1} times"
             self._void(number, reason, "transient", verdict.output)
         elif isinstance(verdict, rig.Unusable):
             self._void(number, verdict.reason, "unusable", verdict.output)
-        elif isinstance(verdict, rig.Measured):
-            self.on_told(self.ledger.tell(number, verdict.results, owner=self._me))
         else:
-            self._last_output = verdict.output
-            self.on_told(self.ledger.fail(number, verdict.reason, verdict.results, owner=self._me))
+            self._last_output = verdict.output if isinstance(verdict, rig.Crashed) else self._last_output
+            self._tell(suggestion, verdict)
+
+    def _tell(self, suggestion: Suggestion, verdict: rig.Measured | rig.Crashed) -> None:
+        """Tell what came of a trial; it is kept beside the study until the storage has it."""
+        number, reason = suggestion.number, verdict.reason if isinstance(verdict, rig.Crashed) else None
+        self.ledger.kept.keep(KeptResult(number, dict(suggestion.x), verdict.results, reason, self._me))
+        entry = self._storage.insist(lambda: self._record(number, verdict.results, reason))
+        self.ledger.kept.forget(number)
+        self._storage.attempt(lambda: self.on_told(entry))
+
+    def _record(self, number: int, results: dict[str, float], reason: str | None) -> Entry:
+        """The trial as it is stored, by us or by someone who was faster."""
+        try:
+            if reason is None:
+                return self.ledger.tell(number, results, owner=self._me)
+            return self.ledger.fail(number, reason, results, owner=self._me)
+        except InputError:
+            entry = self.ledger.entry(number)
+            if entry.is_running:
+                raise
+            return entry
 
     def _verdict(self, suggestion: Suggestion) -> rig.Verdict:
         """What the rig says, at the latest after the last retry."""
-        verdict = rig.run(self.ledger.config, suggestion.x, suggestion.number, self._beat)
+        verdict = self._run_rig(suggestion)
         for attempt in range(self.ledger.config.retries):
             if not isinstance(verdict, rig.Transient):
                 break
             self._pause(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
-            verdict = rig.run(self.ledger.config, suggestion.x, suggestion.number, self._beat)
+            verdict = self._run_rig(suggestion)
         return verdict
 
+    def _run_rig(self, suggestion: Suggestion) -> rig.Verdict:
+        number = suggestion.number
+        with self.ledger.kept.running(number, self._me) as mark:
+            return rig.run(self.ledger.config, suggestion.x, number, self._beat, mark=mark)
+
     def _void(self, number: int, reason: str, kind: str, output: str = "") -> None:
-        entry = self.ledger.skip(number, reason, owner=self._me, kind=kind)
-        self.on_told(entry)
+        entry = self._storage.insist(lambda: self._withdraw(number, reason, kind))
+        self._storage.attempt(lambda: self.on_told(entry))
         raise _Fault(End("fault", f"trial {number}: {reason}; it is not billed", output))
 
+    def _withdraw(self, number: int, reason: str, kind: str) -> Entry:
+        entry = self.ledger.entry(number)
+        return self.ledger.skip(number, reason, owner=self._me, kind=kind) if entry.is_running else entry
+
     def _beat(self) -> None:
-        if time.monotonic() - self._last_beat > HEARTBEAT:
-            self.ledger.beat()
+        """Once a second; a storage that is away is tried again at the next one."""
+        if time.monotonic() - self._last_beat > HEARTBEAT and self._storage.attempt(self.ledger.beat):
             self._last_beat = time.monotonic()
-        self.on_beat()
+        self._storage.attempt(self.on_beat)
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -160,6 +206,7 @@ class Runner:
         if self.should_stop():
             raise Withdrawn("stopped while waiting")
         self.on_beat()
+        self.ledger.kept.end_left_overs()
         abandoned = self.ledger.adopt(self._me, before=waiting.number)
         if abandoned is None:
             return False

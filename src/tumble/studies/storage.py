@@ -19,10 +19,12 @@ from optuna.storages import RDBStorage
 from tumble.studies import storage_url
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import NoStudy, StudyFileError
+from tumble.studies.outages import cause_of, remedy_for
 
 UNUSABLE = (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, RuntimeError)
 MISSPELT = (ImportError, ValueError, TypeError, sqlalchemy.exc.ArgumentError)  # no use in trying again
 HEARTBEAT, GRACE = 10, 60  # seconds between two heartbeats, and without one until a runner counts as dead
+BUSY = 5  # seconds until a file that another program has locked counts as locked
 ATTEMPTS = 4  # others may create the tables at the same moment
 
 
@@ -45,7 +47,7 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
         If the database can't be opened.
     """
     sqlite = config.storage.startswith("sqlite")
-    options: dict[str, Any] = {"connect_args": {"timeout": 60}} if sqlite else {"pool_pre_ping": True}
+    options = {"connect_args": {"timeout": BUSY}} if sqlite else _server_options(config.storage)
     if sqlite:
         _check_rights(config, reading)
     if sqlite and reading:
@@ -54,7 +56,8 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
         try:
             storage = _open(config.storage, options, tables_exist=sqlite and reading)
         except (*UNUSABLE, *MISSPELT) as error:
-            if attempt == ATTEMPTS - 1 or isinstance(error, MISSPELT):
+            final = isinstance(error, MISSPELT) or "locked" in cause_of(error)
+            if final or attempt == ATTEMPTS - 1:
                 raise _not_opened(config, error) from None
             time.sleep(0.1 * 2**attempt)
         else:
@@ -82,17 +85,38 @@ def hide_password(url: str, context: sqlalchemy.engine.ExceptionContext) -> None
             error.args = tuple(storage_url.scrub(a, url) if isinstance(a, str) else a for a in error.args)
 
 
+def _server_options(url: str) -> dict[str, Any]:
+    """A connection is tried before it is used; a server that has gone silent is noticed within a minute."""
+    options: dict[str, Any] = {"pool_pre_ping": True}
+    if url.partition("://")[0].partition("+")[2] in ("", "psycopg", "psycopg2"):
+        options["connect_args"] = {
+            "connect_timeout": 10,
+            "keepalives_idle": 20,
+            "keepalives_interval": 10,
+            "keepalives_count": 3,
+        }
+    return options
+
+
 def _check_rights(config: StudyConfig, reading: bool) -> None:
     file = _file(config.storage)
     if reading and not file.exists():
         raise NoStudy(config.path, f"there is no {file}")
     if reading and Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
-        with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # undoes what a killed writer left
+        _undo_half_written(config, file)
     if not reading and file.exists() and not all(os.access(path, os.W_OK) for path in (file, file.parent)):
         raise StudyFileError(
             f"{config.path}: storage: {file} can't be written to; check the rights of the file and its folder"
         )
+
+
+def _undo_half_written(config: StudyConfig, file: Path) -> None:
+    """SQLite undoes what a killed writer left as soon as someone who may write looks at the file."""
+    try:
+        with contextlib.closing(sqlite3.connect(file, timeout=BUSY)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        raise _not_opened(config, error) from None
 
 
 def _file(url: str) -> Path:
@@ -100,13 +124,10 @@ def _file(url: str) -> Path:
 
 
 def _connect_to_read(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60, check_same_thread=False)
+    return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=BUSY, check_same_thread=False)
 
 
 def _not_opened(config: StudyConfig, error: BaseException) -> StudyFileError:
     url = storage_url.shown(config.storage)
-    cause = error.__cause__ if isinstance(error, StorageInternalError) else error
-    said = storage_url.scrub(str(getattr(cause, "orig", None) or cause), config.storage).strip()
-    why = said.partition("\n")[0] or type(cause).__name__
-    remedy = "check that the folder or server exists and may be written to, and that a file is a study's"
-    return StudyFileError(f"{config.path}: storage: {url} can't be opened ({why}); {remedy}")
+    why = storage_url.scrub(cause_of(error), config.storage) or type(error).__name__
+    return StudyFileError(f"{config.path}: storage: {url} can't be opened ({why}); {remedy_for(error)}")

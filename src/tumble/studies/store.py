@@ -93,10 +93,9 @@ class TrialStore:
 
     def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         """Tell Optuna the end of a trial; `ValueError` where it is over already."""
-        try:
-            self.study.tell(number, value, state=state)
-        finally:
-            self._held.discard(self.id_of(number))
+        trial_id = self.id_of(number)
+        self.study.tell(number, value, state=state)
+        self._held.discard(trial_id)
 
     def make_void(self, trial_id: int, kind: str, reason: str) -> None:
         """End a trial so that it counts as if it had never been."""
@@ -108,9 +107,13 @@ class TrialStore:
         """The ids of the trials whose heartbeat has expired."""
         return private.silent_trial_ids(self._storage, self.study_id)
 
+    def has_heartbeat(self, trial_id: int) -> bool:
+        """Whether a heartbeat was ever recorded for a trial."""
+        return private.has_heartbeat(self._storage, trial_id)
+
     def beat(self) -> None:
         """Send a heartbeat for every trial that this process holds."""
-        for trial_id in self._held:
+        for trial_id in tuple(self._held):  # another thread may end one meanwhile
             self.database.record_heartbeat(trial_id)
 
     def close(self) -> None:

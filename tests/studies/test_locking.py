@@ -38,7 +38,7 @@ def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("text")
     (tmp_path / "bowl.db.lock").symlink_to("precious")
     with (
-        pytest.raises(StudyFileError, match="can't be locked.*remove the link"),
+        pytest.raises(StudyFileError, match=r"can't be locked.*remove the link"),
         lock_study(ledger.storage, "b"),
     ):
         pass

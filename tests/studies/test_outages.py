@@ -28,6 +28,7 @@ from tumble.studies.ownership import BY_HAND, this_process, this_runner
 from tumble.studies.processes import _fields
 from tumble.studies.runner import Runner
 from tumble.studies.study_file import read_study_file
+from tumble.trials import Suggestion
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -186,10 +187,13 @@ def test_the_last_words_of_a_dead_worker_win_over_its_adoption(
 
 
 def test_a_trial_that_someone_else_told_meanwhile_does_not_end_the_run(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, trials=2)
-    runner = Runner(ledger)
-    runner.on_start = lambda s: ledger.study.tell(s.number, 5.0) if s.number == 0 else None
-    assert runner.run().kind == "done"
+    ledger = open_study(tmp_path, trials=2, load="-1.0")
+
+    def tell_first(suggestion: Suggestion) -> None:
+        if suggestion.number == 0:
+            ledger.study.tell(0, 5.0)
+
+    assert Runner(ledger, on_start=tell_first).run().kind == "done"
     assert ledger.status().trials == 2
 
 

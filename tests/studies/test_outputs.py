@@ -10,7 +10,6 @@ import pytest
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies import whole_files
 from tumble.studies.outputs import check_output
 from tumble.studies.study_file import read_study_file
 from tumble.studies.whole_files import replacing, write_whole
@@ -52,7 +51,9 @@ def test_links_are_followed_and_what_is_no_plain_file_is_written_to(tmp_path: Pa
     write_whole(Path(os.devnull), "x")
 
 
-def test_what_can_not_be_written_is_said_with_a_remedy(tmp_path: Path, monkeypatch) -> None:
+def test_what_can_not_be_written_is_said_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(tumble.InputError, match=r"can't be written \(No such file or directory\); check the"):
         write_whole(tmp_path / "no" / "a.csv", "x")
     with pytest.raises(tumble.InputError, match="can't be written"):
@@ -61,7 +62,7 @@ def test_what_can_not_be_written_is_said_with_a_remedy(tmp_path: Path, monkeypat
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(whole_files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(tumble.InputError, match=r"\(No space left on device\); free some space"):
         write_whole(tmp_path / "a.csv", "x")
     assert list(tmp_path.iterdir()) == []

@@ -290,3 +290,18 @@ def test_settings_saved_by_an_older_version_are_what_they_were():
     data = tumble.Settings.paper().to_dict()
     del data["temper"], data["objective"]["mean"], data["constraint"]["mean"]
     assert tumble.Settings.from_dict(data) == tumble.Settings.paper()
+
+
+@pytest.mark.parametrize(
+    ("value", "constraints"),
+    [
+        (np.ma.masked, [1.0]),
+        (1.0, [np.ma.masked]),
+        (1.0, np.ma.array([1.0], mask=[True])),
+        (1.0, {"g0": np.ma.masked}),
+    ],
+)
+def test_a_masked_value_is_not_taken_for_a_number(value, constraints):
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, constraints=1, seed=0)
+    with pytest.raises(tumble.InputError, match="not measured"):
+        opt.tell(opt.ask(), value, constraints)

@@ -54,6 +54,8 @@ def whole(value: object, name: str, low: int | None = None, high: int | None = N
 
 def number(value: object, name: str, remedy: str = "") -> float:
     """A finite number. `remedy` says what to do with one that is not finite."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        refuse(name, "a number", value, "a masked value was not measured")
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, Real):

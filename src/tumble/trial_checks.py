@@ -40,6 +40,8 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
     else:
         if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
             checks.refuse("constraints", "a list or a dict by name", constraints)
+        if _is_masked(constraints):
+            checks.refuse("constraints", "numbers", constraints, "give None for what was not measured")
         values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
     if len(values) != len(names):
         raise InputError(
@@ -49,6 +51,13 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
     return tuple(
         None if v is None else checks.number(v, f"constraint {n}", NO_NUMBER)
         for n, v in zip(names, values, strict=True)
+    )
+
+
+def _is_masked(values: object) -> bool:
+    """Whether a value of an array or a list is masked, which NumPy would turn into a number."""
+    return bool(np.ma.is_masked(values)) or (
+        isinstance(values, list | tuple) and any(v is np.ma.masked for v in values)
     )
 
 

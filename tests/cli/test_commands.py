@@ -509,3 +509,8 @@ def test_escapes_of_a_rig_are_shown_not_obeyed(cli: Cli, tmp_path: Path) -> None
     assert "\x1b" not in out + err
     assert "\\x1b]0;owned\\x07" in out
     assert "\\x1b]0;owned\\x07" in err
+
+
+def test_a_plan_for_more_trials_than_anyone_runs_is_refused(cli: Cli) -> None:
+    code, _, err = cli("plan", "--trials", 30_000_000, "--failures", 3)
+    assert (code, "at most 100,000 for a plan" in err) == (2, True)

@@ -570,7 +570,7 @@ def test_choices_survive_a_table(tmp_path: Path) -> None:
         "sqlite:///no/such/folder/a.db",
         "sqlite:///bowl.toml",
         "postgresql+psycopg://me:secret@127.0.0.1:1/db",
-        "mysql+nodriver://me@127.0.0.1:1/db",
+        "postgresql+nodriver://me@127.0.0.1:1/db",
     ],
 )
 def test_a_storage_that_cannot_be_opened_is_named_without_its_password(tmp_path: Path, storage: str) -> None:

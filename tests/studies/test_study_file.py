@@ -311,3 +311,22 @@ def test_a_folder_and_a_binary_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(StudyFileError, match="UTF-8"):
         read_study_file(tmp_path / "b.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("trials = 1" + "0" * 5000, "not valid TOML: Exceeds the limit"),
+        ('name = "a\\u0000b"', "must not contain the character NUL"),
+        (
+            'name = "a"\nobjective = "y"\ntrials = 4\nstorage = "mysql://me@h/db"',
+            "a URL of sqlite, postgresql",
+        ),
+    ],
+)
+def test_what_no_reader_expects_is_refused_in_a_sentence(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(text + ("\n[parameters]\nx = { low = 0.0, high = 1.0 }\n" if "mysql" in text else ""))
+    with pytest.raises(StudyFileError, match=message):
+        read_study_file(file)

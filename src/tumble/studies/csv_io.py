@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from tumble.studies.records import RESULTS, Entry
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
+
+SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
 
 
 def old_trial(
@@ -145,7 +148,16 @@ def _parse(
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey=SURPLUS)
+    try:
+        return _parse_rows(config, path, reader)
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: {error}; save it as plain CSV") from None
+
+
+def _parse_rows(
+    config: StudyConfig, path: Path, reader: csv.DictReader[str]
+) -> list[tuple[dict[str, Choice], dict[str, float], str | None] | None]:
     missing = [n for n in (*config.space.names, config.objective) if n not in (reader.fieldnames or ())]
     if missing:
         raise InputError(f"{path}: column {missing[0]} is missing; the first line must name every column")
@@ -161,7 +173,9 @@ def _parse(
 def _parse_row(
     config: StudyConfig, cells: Mapping[str, str]
 ) -> tuple[dict[str, Choice], dict[str, float], str | None] | None:
-    if cells.get("outcome", "") not in ("", "safe", "failed", "unmeasured", "no value"):
+    if any(cell.strip() for cell in cells.get(SURPLUS) or ()):
+        raise ValueError("there are more cells than columns; put text with a comma in quotes")
+    if (cells.get("outcome") or "") not in ("", "safe", "failed", "unmeasured", "no value"):
         return None  # running or void when it was exported
     parameters = {name: _value(config, name, cells[name]) for name in config.space.names}
     config.space.encode(parameters)
@@ -179,10 +193,12 @@ def _parse_row(
     return parameters, results, None
 
 
-def _value(config: StudyConfig, name: str, cell: str) -> Choice:
+def _value(config: StudyConfig, name: str, cell: str | None) -> Choice:
     parameter = config.space.parameters[name]
     if not isinstance(parameter, Categorical):
         return _number(name, cell)
+    if cell is None:
+        raise ValueError(f"{name} is not there; the line ends too early")
     written = {"true" if c is True else "false" if c is False else str(c): c for c in parameter.choices}
     lowered = cell if cell in written else cell.lower()
     if lowered not in written:
@@ -190,10 +206,12 @@ def _value(config: StudyConfig, name: str, cell: str) -> Choice:
     return written[lowered]
 
 
-def _number(name: str, cell: str) -> float:
+def _number(name: str, cell: str | None) -> float:
+    if cell is None:
+        raise ValueError(f"{name} is not there; the line ends too early")
     try:
         number = float(cell)
-    except (TypeError, ValueError):
+    except ValueError:
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(f"{name} must be a finite number, but {cell!r} came")

@@ -8,9 +8,10 @@ and the figures of `tumble.studies.report`, drawn when they are looked at.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Container
+import re
+from collections.abc import Callable, Container, Iterable
 from socketserver import ThreadingMixIn
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import optuna_dashboard
@@ -23,7 +24,11 @@ from tumble.studies import report
 from tumble.studies.errors import PortTaken
 from tumble.studies.ledger import Ledger
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
 LOOPBACK = "127.0.0.1"
+OWN_NAMES = (LOOPBACK, "localhost", "[::1]")
 PLOT, CHUNK = "dashboard:plot_data:", 2045  # where, and in what pieces, the dashboard looks for figures
 READS = (
     "get_study_id_from_name",
@@ -125,6 +130,23 @@ class StudyView(_Delegating):  # type: ignore[misc]
         return self._drawn[1]
 
 
+def for_this_machine(pages: WSGIApplication) -> WSGIApplication:
+    """The pages, unless they are asked for under a name that is not this machine's.
+
+    A page from elsewhere can make its own name point to 127.0.0.1 and read what is served there; the browser
+    then still sends that name.
+    """
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        host = str(environ.get("HTTP_HOST", "")).lower()
+        if re.sub(r":\d+$", "", host) in OWN_NAMES:
+            return pages(environ, start)
+        start("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"these pages are served to this machine only; open http://{LOOPBACK}/\n".encode()]
+
+    return answer
+
+
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
@@ -140,7 +162,7 @@ def make(ledger: Ledger, port: int = 0) -> WSGIServer:
         return make_server(
             LOOPBACK,
             port,
-            optuna_dashboard.wsgi(StudyView(ledger)),
+            for_this_machine(optuna_dashboard.wsgi(StudyView(ledger))),
             server_class=_Server,
             handler_class=_Quiet,
         )

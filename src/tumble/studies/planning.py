@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from tumble import checks
 from tumble.core import budget
 from tumble.core.settings import Settings
+from tumble.errors import InputError
+
+MOST = 100_000  # trials of a plan
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     Raises
     ------
     InputError
-        If T and B don't fit together.
+        If T and B don't fit together, or T is above 100,000.
 
     Examples
     --------
@@ -99,6 +102,8 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     """
     settings = settings or Settings()
     total, allowed = checks.budget(trials, failures)
+    if total > MOST:
+        raise InputError(f"trials must be at most {MOST:,} for a plan, which looks at each one, not {total}")
     assert allowed is not None
     start = budget.start(total, allowed, settings)
     bold, state = 0, start

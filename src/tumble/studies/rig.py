@@ -16,6 +16,7 @@ can't be started                      `Unusable`
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -152,8 +153,9 @@ def run(
     assert config.command is not None
     words = command_line(config.command, parameters, trial)
     environment = {"TUMBLE_TRIAL": str(trial), "TUMBLE_PARAMETERS": json.dumps(dict(parameters))}
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with contextlib.ExitStack() as files:
         try:
+            out, err = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
             folder = config.path.absolute().parent
             process = processes.start(words, folder, environment | {processes.MARK: mark}, out, err)
         except (OSError, ValueError) as error:

@@ -53,7 +53,10 @@ def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:
 
 def text(value: object) -> str:
     """Text."""
-    return checks.text(value, "")
+    given = checks.text(value, "")
+    if "\0" in given:
+        raise Wrong("must not contain the character NUL; no command and no database takes it")
+    return given
 
 
 def secret_text(value: object) -> str:
@@ -100,7 +103,7 @@ def one_of(*choices: str) -> Check:
 
 def choice(value: object) -> str | bool | int | float:
     """What a parameter can be set to."""
-    return checks.choice(value, "")
+    return text(value) if isinstance(value, str) else checks.choice(value, "")
 
 
 def list_of(check: Check, *, least: int = 0) -> Check:

@@ -22,7 +22,7 @@ from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
 from tumble.studies.schema import Key, Wrong, list_of, one_of, table_of, whole
 
 LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
-DRIVERS = ("sqlite", "postgresql", "mysql")
+DRIVERS = ("sqlite", "postgresql")
 PARAMETER = {
     "type": Key(one_of("float", "int", "categorical"), None),
     "low": Key(schema.number, None),
@@ -121,7 +121,9 @@ def _read(file: Path) -> dict[str, Any]:
         raise StudyFileError(
             f"{file}: can't be read ({error.strerror}); check the path and its rights"
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise NotToml(f"{file}: not valid TOML: tables or lists are nested too deeply") from None
+    except ValueError as error:  # a `TOMLDecodeError`, or a number of thousands of digits
         raise NotToml(f"{file}: not valid TOML: {error}") from None
 
 

@@ -38,8 +38,10 @@ from tumble.integrations.optuna.trials import Reading
 
 ReadTrial: TypeAlias = Callable[[FrozenTrial], Reading]
 WhileWaiting: TypeAlias = Callable[[optuna.Study, FrozenTrial], bool]
+MOST_SHOWN = 5  # trials that are named
 TICKET_STEP = 2.0**-30  # so that a billion tickets fit between two numbers
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 0.5  # seconds between two looks
+LONG_WAIT = 10.0  # seconds after which it is said who is waited for
 EXTRA_GRACE = 1.0  # seconds that a trial without a first heartbeat gets beyond the grace of a heartbeat
 
 
@@ -61,6 +63,8 @@ class Gate:
     queued
         Whether a trial may have waited in Optuna's queue.  Where none does, the number of a trial is its
         turn, also for a process that goes on with the trial of a dead one.
+    say
+        Called with a sentence while a trial has been waiting for long: who holds its place.
     """
 
     failures: int | None
@@ -68,6 +72,7 @@ class Gate:
     read: ReadTrial
     while_waiting: WhileWaiting
     queued: bool = True
+    say: Callable[[str], None] = lambda text: None
 
     def admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
         """Return when the trial may start; where it never may, make it void, stop the study and raise.
@@ -81,7 +86,7 @@ class Gate:
         """
         if self.failures is None and self.trials is None:
             return
-        pause, newcomers = SHORTEST_WAIT, _WithoutHeartbeat()
+        pause, newcomers, patience = SHORTEST_WAIT, _WithoutHeartbeat(), time.monotonic() + LONG_WAIT
         _announce(study, trial)
         if self.queued:
             _draw_ticket(study, trial)
@@ -91,6 +96,8 @@ class Gate:
                 return
             private.record_heartbeat(private.storage_of(study), private.trial_id_of(trial))
             newcomers.adopt(study, trials)
+            if time.monotonic() > patience:
+                self.say(_holders(study, trial, trials))
             if self.while_waiting(study, trial):
                 pause = SHORTEST_WAIT
                 continue
@@ -155,6 +162,20 @@ def _refused(
     return error
 
 
+def _holders(study: optuna.Study, waiting: FrozenTrial, trials: list[FrozenTrial]) -> str:
+    """For whom a trial waits, since when they run, and what to do about it."""
+    others = [t for t in trials if t.state == TrialState.RUNNING and _turn(t) < _turn(waiting)]
+    shown = [f"{t.number} (since {t.datetime_start:%Y-%m-%d %H:%M:%S})" for t in others[:MOST_SHOWN]]
+    more = [f"{len(others) - MOST_SHOWN} more"] if len(others) > MOST_SHOWN else []
+    remedy = "tell each of them with study.tell"
+    if private.heartbeat_grace(private.storage_of(study)) is None:
+        remedy += "; a storage with heartbeats would notice the death of a worker"
+    return (
+        f"trial {waiting.number} waits, because trials in flight may use every failure that is left: "
+        f"{', '.join(shown + more)}; where nobody runs them any more, {remedy}"
+    )
+
+
 class _WithoutHeartbeat:
     """Trials that may have lost their worker between their creation and their first heartbeat."""
 
@@ -168,7 +189,7 @@ class _WithoutHeartbeat:
         if grace is None:
             return
         for trial in trials:
-            if trial.state == TrialState.RUNNING and not trial.params and not trial.system_attrs:
+            if trial.state == TrialState.RUNNING and not trial.params and BY_HAND not in trial.system_attrs:
                 trial_id = private.trial_id_of(trial)
                 seen = self._first_seen.setdefault(trial_id, time.monotonic())
                 late = time.monotonic() - seen > grace + EXTRA_GRACE

@@ -64,7 +64,8 @@ class TumbleSampler(BaseSampler):
     A trial told as FAIL is a failure: it teaches and is billed.  Set the user attribute ``"tumble:reason"``
     before telling it to say why, and ``"tumble:transient"`` where only the infrastructure failed.
 
-    The sampler warns once of a trial that misses a constraint, and once of a study that runs past `trials`.
+    The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, and
+    once where "stop" makes a trial wait for long: it names the trials that hold what is left.
 
     Parameters
     ----------
@@ -205,7 +206,13 @@ class TumbleSampler(BaseSampler):
     def gate(self, study: Study) -> Gate:
         """The gate that says which trial of this study may start."""
         failures = self.failures if self.on_exhausted == "stop" else None
-        return Gate(failures, None, self.reader(study), fail_silent_trials)
+        return Gate(
+            failures,
+            None,
+            self.reader(study),
+            fail_silent_trials,
+            say=lambda text: self.warn(study, "waits", text),
+        )
 
     def reader(self, study: Study) -> Callable[[FrozenTrial], Reading]:
         """The function that says what a stored trial of this study means."""

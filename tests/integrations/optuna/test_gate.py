@@ -1,0 +1,54 @@
+"""The gate: who waits is told for whom, and waits for no dead worker."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.trial import TrialState
+
+import tumble
+from tumble.integrations.optuna import gate
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+def test_a_trial_that_waits_for_long_says_for_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that was asked for by hand and never told is named, not adopted."""
+    monkeypatch.setattr(gate, "LONG_WAIT", 0.1)
+    sampler = tumble.TumbleSampler(trials=5, failures=1, on_exhausted="stop", seed=0)
+    study = optuna.create_study(sampler=sampler)
+    forgotten = study.ask({"x": FloatDistribution(0.0, 1.0)})
+
+    def tell_later() -> None:
+        time.sleep(1.5)
+        study.tell(forgotten, 1.0)
+
+    helper = threading.Thread(target=tell_later)
+    helper.start()
+    with pytest.warns(UserWarning, match=r"trial 1 waits, .*: 0 \(since .*study\.tell") as caught:
+        study.ask()
+    helper.join()
+    assert len(caught) == 1
+
+
+def test_a_retry_that_lost_its_worker_before_its_first_heartbeat_frees_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "EXTRA_GRACE", 0.0)
+    storage = optuna.storages.RDBStorage(
+        f"sqlite:///{tmp_path / 'a.db'}", heartbeat_interval=1, grace_period=1
+    )
+    sampler = tumble.TumbleSampler(trials=5, failures=1, on_exhausted="stop", seed=0)
+    study = optuna.create_study(storage=storage, sampler=sampler)
+    lost = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs={"failed_trial": 0})
+    study._storage.create_new_trial(study._study_id, lost)
+    begin = time.monotonic()
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert time.monotonic() - begin < 60
+    assert [t.state for t in study.trials] == [TrialState.FAIL, TrialState.COMPLETE]

@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tumble.cli import show
+from tumble.studies.edits import StudyFileWatch
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience
 from tumble.studies.records import Entry
@@ -48,13 +49,14 @@ def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
     command = [sys.executable, "-m", "tumble.cli", "run", str(ledger.config.path), "--quiet"]
     with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
         workers = [_Worker.start(command) for _ in range(count)]
-        told, storage = False, Patience(view.notice)
+        told, storage, file = False, Patience(view.notice), StudyFileWatch(ledger, view.notice)
         while any(worker.process.poll() is None for worker in workers):
             fault = any(worker.process.poll() not in (None, 0) for worker in workers)
             try:
                 if (should_stop() or fault) and not told:
                     _signal(workers, signal.SIGINT)
                     told = True
+                file.look()
                 storage.attempt(view.look)
                 time.sleep(LOOK)
             except KeyboardInterrupt:  # the second one

@@ -36,6 +36,16 @@ class NoStudy(StudyFileError):
         self.path = path
 
 
+class StartedOtherwise(StudyFileError):
+    """The parameters or the objective of the file are not those of the study's trials."""
+
+    def __init__(self, path: Path, study: str, what: str) -> None:
+        super().__init__(
+            f"{path}: {what}: differ from those that study {study!r} was started with; "
+            "change them back, or give the study another name and import the old trials"
+        )
+
+
 class NoCommand(StudyFileError):
     """The study file has no command, so that no trial can be run."""
 

@@ -21,6 +21,7 @@ from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
+from tumble.studies.errors import StartedOtherwise, StudyFileError
 from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.locking import lock_study
 from tumble.studies.opening import open_study
@@ -78,6 +79,32 @@ class Ledger:
     def close(self) -> None:
         """Give back every connection to the storage."""
         self.store.close()
+
+    def follow(self, config: StudyConfig) -> None:
+        """Go on with an edited study file; trials that were asked already keep their settings.
+
+        Parameters
+        ----------
+        config
+            The file as it is now.
+
+        Raises
+        ------
+        StudyFileError
+            If its name, storage, parameters or objective are others than before.
+        """
+        now = self.config
+        for what in ("name", "storage"):
+            if getattr(config, what) != getattr(now, what):
+                remedy = "change it back, or stop the run and start it again"
+                raise StudyFileError(f"{config.path}: {what}: can't change while the study runs; {remedy}")
+        if config.space.to_dict() != now.space.to_dict():
+            raise StartedOtherwise(config.path, config.name, "parameters")
+        if (config.objective, config.maximize) != (now.objective, now.maximize):
+            raise StartedOtherwise(config.path, config.name, "objective")
+        sampler = StudySampler(config)
+        sampler.while_waiting = self.sampler.while_waiting
+        self.config, self.sampler, self.study.sampler = config, sampler, sampler
 
     # -- asking ------------------------------------------------------------------------------------------
 

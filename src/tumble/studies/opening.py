@@ -8,7 +8,7 @@ import optuna
 from optuna.storages import RDBStorage
 
 from tumble.studies.config import StudyConfig
-from tumble.studies.errors import NoStudy, StudyFileError
+from tumble.studies.errors import NoStudy, StartedOtherwise
 from tumble.studies.sampler import StudySampler
 
 PARAMETERS = "tumble:parameters"  # system attributes of the study, written when it is first opened
@@ -24,7 +24,7 @@ def open_study(
     ------
     NoStudy
         If there is nothing to look at.
-    StudyFileError
+    StartedOtherwise
         If parameters or objective are not those that the study was started with.
     """
     study = _load_or_create(config, storage, sampler, reading)
@@ -63,8 +63,6 @@ def _check_unchanged(config: StudyConfig, storage: RDBStorage, reading: bool) ->
             if not reading:
                 storage.set_study_system_attr(study_id, key, value)
         elif then[key] != value:
-            what = "parameters" if key == PARAMETERS else "objective"
-            raise StudyFileError(
-                f"{config.path}: {what}: differ from those that study {config.name!r} was started with; "
-                "change them back, or give the study another name and import the old trials"
+            raise StartedOtherwise(
+                config.path, config.name, "parameters" if key == PARAMETERS else "objective"
             )

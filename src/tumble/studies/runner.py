@@ -9,6 +9,7 @@ until the storage has it (`tumble.studies.kept`); everything else is tried again
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from optuna.trial import FrozenTrial
 from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.studies import rig
+from tumble.studies.edits import StudyFileWatch
 from tumble.studies.errors import NoCommand
 from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
@@ -45,6 +47,10 @@ class Withdrawn(TumbleError):
     """Raised while a trial waits for its place, where the runner is to stop."""
 
 
+class _Edited(TumbleError):
+    """Raised while a trial waits for its place, where the study file was edited: it is to ask again."""
+
+
 class _Fault(Exception):
     def __init__(self, end: End) -> None:
         super().__init__(end.why)
@@ -64,7 +70,8 @@ class Runner:
         Called with each trial that starts, with each that is over, and about every second in between, then
         from another thread.
     on_notice
-        Called with a sentence that someone who watches should read: the storage is away, or back.
+        Called with a sentence that someone who watches should read: the storage is away, or back, or
+        the study file was edited.
     """
 
     def __init__(
@@ -84,16 +91,21 @@ class Runner:
         self._me = this_runner()
         self._storage = Patience(on_notice, should_stop)
         ledger.kept.say = on_notice
+        self._file = StudyFileWatch(ledger, on_notice)
+        self._is_repeating = False  # a single trial goes by the file as it was when it was asked
         self._last_beat = 0.0
         self._last_output = ""  # of the error stream of the last trial that failed here
         ledger.sampler.while_waiting = self._while_waiting
 
     def run(self) -> End:
-        """Until nothing is left."""
+        """Until nothing is left; the study file is read again before each trial."""
+        self._is_repeating = True
         try:
             while not self.should_stop():
-                self._storage.insist(self._check_can_succeed)
-                self.run_one(self._storage.insist(self._next))
+                self._file.look()
+                with contextlib.suppress(_Edited):
+                    self._storage.insist(self._check_can_succeed)
+                    self.run_one(self._storage.insist(self._next))
         except (BudgetExhausted, TrialsExhausted) as end:
             return End("done", str(end))
         except StorageAway as away:
@@ -115,8 +127,10 @@ class Runner:
         if self.ledger.config.on_exhausted != "safe":  # the hard cap ends by itself
             return
         status = self.ledger.status()
-        why = stop_reason(status.failures, self.ledger.config.failures, status.best is not None)
-        if why and not status.pending:
+        allowed = self.ledger.config.failures
+        why = stop_reason(status.failures, allowed, status.best is not None)
+        too_many = allowed is not None and status.failures > allowed
+        if why and (too_many or not status.pending):
             remedy = (
                 "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
             )
@@ -205,6 +219,8 @@ class Runner:
         """The gate has no place: stop if we are to stop, run the trial of a dead runner, or wait."""
         if self.should_stop():
             raise Withdrawn("stopped while waiting")
+        if self._is_repeating and self._file.look():
+            raise _Edited("the study file was edited while a trial waited")
         self.on_beat()
         self.ledger.kept.end_left_overs()
         abandoned = self.ledger.adopt(self._me, before=waiting.number)

@@ -83,7 +83,7 @@ def test_coordinates_write_a_choice_as_its_index_and_read_it_back():
     assert coordinates.decode(coordinates.encode(x)) == pytest.approx(x)
 
 
-def test_a_choice_that_equals_another_keeps_its_own_index():
+def test_each_choice_has_an_index_of_its_own():
     coordinates = Coordinates(mixed(SMALL))
     assert [coordinates.point({"x": 1.0, "kind": "a", "gate": gate})[2] for gate in (1, "one")] == [0.0, 1.0]
 

@@ -1,0 +1,89 @@
+"""A study file that is edited while its trials run: read again between two trials.
+
+Budget, limits, command and the rest of the file take effect from the next trial on.  Name, storage,
+parameters and objective can't change: they are those of the trials that the study has.  A file that can't be
+used is refused with its message, once, and the study goes on with the last good one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+
+from tumble.errors import TumbleError
+from tumble.studies import rig
+from tumble.studies.config import Limit, StudyConfig
+from tumble.studies.errors import NoCommand
+from tumble.studies.ledger import Ledger
+from tumble.studies.study_file import read_study_file
+
+FIXED = ("path", "name", "storage", "objective", "maximize", "space")
+
+
+class StudyFileWatch:
+    """Looks whether the file of a study was edited, and makes its ledger follow.
+
+    Parameters
+    ----------
+    ledger
+        The study; it has read its file already.
+    say
+        Called with one line for each edit: what changed, or why it was refused.
+    """
+
+    def __init__(self, ledger: Ledger, say: Callable[[str], None] = lambda text: None) -> None:
+        self.ledger, self.say = ledger, say
+        self._refused = ""
+
+    def look(self) -> bool:
+        """Read the file again; True where the ledger follows an edit from now on."""
+        now = self.ledger.config
+        try:
+            edited = _usable(now)
+            changes = differences(now, edited)
+            if changes:
+                self.ledger.follow(edited)
+        except TumbleError as error:
+            if str(error) != self._refused:
+                self.say(f"{error}; the study goes on with what the file said before")
+            self._refused = str(error)
+            return False
+        self._refused = ""
+        if changes:
+            self.say(f"{now.path} was edited; from the next trial on: {'; '.join(changes)}")
+        return bool(changes)
+
+
+def differences(old: StudyConfig, new: StudyConfig) -> list[str]:
+    """What changed from what to what, in words; what can't change is named without its value."""
+    found = []
+    for field in fields(StudyConfig):
+        was, becomes = getattr(old, field.name), getattr(new, field.name)
+        if was != becomes:
+            fixed = field.name in FIXED
+            found.append(field.name if fixed else f"{field.name} {_shown(was)} -> {_shown(becomes)}")
+    return found
+
+
+def _usable(now: StudyConfig) -> StudyConfig:
+    edited = read_study_file(now.path)
+    if now.command is not None and edited.command is None:
+        raise NoCommand(now.path)
+    if edited.command != now.command:
+        rig.check(edited)
+    return edited
+
+
+def _shown(value: object) -> str:
+    """A value of a study file in one line."""
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, tuple) and isinstance(value[0], Limit):
+        return ", ".join(map(str, value))
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, dict):
+        return " ".join(f"{name}={x}" for name, x in value.items())
+    if isinstance(value, frozenset):
+        return " ".join(map(str, sorted(value))) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

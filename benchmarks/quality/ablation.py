@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tumble.core.settings import DEFAULT_PRIORS, LIMIT_PRIORS
+
 from .plan import Row
 
 SWITCHES: tuple[Row, ...] = (
+    Row("one level, no band", "xsf", {"band": False}),
+    Row("Fréchet minima", "xsf", {"minima": "frechet", "grid": 1000}),
+    Row("no optimism", "xsf", {"optimism": 0.0}),
+    Row("no gap", "xsf", {"gap": None}),
     Row("no softened φ", "xsf", {"soften_phi": False}),
     Row("no safety first", "xsf", {"safety_first": False}),
     Row("no δ", "xsf", {"delta": None}),
     Row("no calibration", "xsf", {"calibrate": False}),
-    Row("Fréchet minima", "xsf", {"minima": "frechet", "grid": 1000}),
-    Row("ten restarts", "xsf", {"restarts": 10}),
+    Row("no surprise", "xsf", {"surprise": None}),
+    Row("no additive share", "xsf", {
+        "objective": replace(DEFAULT_PRIORS, additive=None),
+        "constraint": replace(LIMIT_PRIORS, additive=None),
+    }),
+    Row("no learned mean", "xsf", {
+        "objective": replace(DEFAULT_PRIORS, mean_std=None),
+        "constraint": replace(LIMIT_PRIORS, mean_std=None),
+    }),
+    Row("last failure spent", "xsf", {"keep_last_failure": False}),
+    Row("the very safest", "xsf", {"safest_odds": None}),
+    Row("no descents", "xsf", {"descend": False}),
+    Row("relearned always", "xsf", {"relearn": "always"}),
+    Row("four restarts", "xsf", {"restarts": 4}),
     Row("half the points", "xsf", {"raw_samples": 96}),
-)
+)  # fmt: skip
 FOILS: tuple[Row, ...] = (
     Row("ρ = 0.5", "xsf", {"rho_0": 0.5, "rho_risk": 0.5, "rho_safe": 0.5, "rho_b": 0.4}),
     Row("ρ = 0.9", "xsf", {"rho_0": 0.9, "rho_risk": 0.9, "rho_safe": 0.9}),

@@ -126,7 +126,7 @@ def decide(
     safe_known
         Whether a safe trial is known.
     settings
-        The constants of §4.2, and the switches `safety_first` and `soften_phi`.
+        The constants of §4.2, and the switches `safety_first`, `keep_last_failure` and `soften_phi`.
     controlled, own_level
         As in `core.method.Method`.
     """
@@ -139,7 +139,7 @@ def decide(
     rho = required(state, settings)
     if not controlled:
         bold, exponent = state.failures_left > 0, 1.0
-    elif safe_known and state.failures_left == 1 and crashed > 1:
+    elif settings.keep_last_failure and safe_known and state.failures_left == 1 and crashed > 1:
         # Crashes do not show how near their edge is: after two of them the last failure is not spent on it.
         return Decision("careful", max(rho, settings.rho_safe))
     else:

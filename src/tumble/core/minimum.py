@@ -23,9 +23,7 @@ from .search.candidates import low_discrepancy
 from .settings import MinimumLaw, Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
-TAIL = 1e-3  # samples are capped at this quantile of the independent law
-OPTIMISM = 0.3  # chosen on seeds 0-39 of Hartmann 6D, with and without the constraint, and in-model draws
-GAP = 1e-3  # f* lies at least this far below the incumbent, in model units
+TAIL = 1e-3  # the quantile of the independent law at which samples are capped
 QUARTILE_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))  # of the Gumbel law with scale 1
 
 
@@ -54,7 +52,7 @@ def sample(
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings.
 
-    In standardised units each lies below the incumbent by at least GAP, and by at least a share OPTIMISM of
+    Each lies below the incumbent by at least `settings.gap`, and by at least a share `settings.optimism` of
     what all samples promise on average: the search does not polish what it has while more is to be had.
 
     Parameters
@@ -75,13 +73,17 @@ def sample(
         drawn = joint(gp, points, settings.n_minima, rng, constraints, rows)
     else:
         grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
-        law = frechet if settings.minima == "frechet" else gumbel
-        drawn = law(*gp.predict(grid), eta, settings.n_minima, rng)
-    if not settings.standardize:  # a draw without a feasible point has no minimum
-        return replace(drawn, samples=np.where(np.isfinite(drawn.samples), drawn.samples, eta))
-    samples = np.minimum(drawn.samples, eta - GAP)
-    promised = float(np.mean(eta - samples))
-    return replace(drawn, samples=np.minimum(samples, eta - OPTIMISM * promised))
+        mean, var = gp.predict(grid)
+        if settings.minima == "frechet":
+            drawn = frechet(mean, var, eta, settings.n_minima, rng, cap=settings.cap_minima)
+        else:
+            drawn = gumbel(mean, var, eta, settings.n_minima, rng)
+    samples = np.where(np.isfinite(drawn.samples), drawn.samples, eta)  # a draw without a feasible point
+    if settings.gap is not None:
+        samples = np.minimum(samples, eta - settings.gap)
+    if settings.optimism:
+        samples = np.minimum(samples, eta - settings.optimism * float(np.mean(eta - samples)))
+    return replace(drawn, samples=samples)
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:
@@ -106,8 +108,13 @@ def quantiles(mean: Array, std: Array, survival: Array) -> Array:
     return np.asarray(0.5 * (low + high))
 
 
-def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator) -> Minima:
-    """Samples of (9), fitted to the quartiles of the minimum of independent values (P,)."""
+def frechet(
+    mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator, *, cap: bool = True
+) -> Minima:
+    """Samples of (9), fitted to the quartiles of the minimum of independent values (P,).
+
+    cap: cut the samples off at the TAIL quantile of that minimum.
+    """
     # (9) is Pr(f* >= a) = exp(-((η - a)/s)^-q); two quartiles give q and s
     std = np.sqrt(var)
     xi = rng.random(size)
@@ -121,7 +128,7 @@ def frechet(mean: Array, var: Array, eta: float, size: int, rng: np.random.Gener
         return _independent(mean, std, eta, xi, "frechet", f"the fitted q = {q:.2f} is not above 1")
     s = (eta - quarter) * np.log(4.0) ** (1.0 / q)
     samples = eta - s * (-np.log1p(-xi)) ** (-1.0 / q)  # the inverse of (9)
-    return Minima(np.maximum(samples, tail), "frechet")
+    return Minima(np.maximum(samples, tail) if cap else samples, "frechet")
 
 
 def gumbel(mean: Array, var: Array, eta: float, size: int, rng: np.random.Generator) -> Minima:

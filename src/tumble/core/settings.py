@@ -13,8 +13,14 @@ from .process.kernels import Kernel
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
 MinimumLaw = Literal["joint", "frechet", "gumbel"]
-Incumbent = Literal["mean", "observed"]
+Incumbent = Literal["mean", "observed", "all"]
+Relearn = Literal["settled", "always"]
 MOST = 100_000  # samples, points or starts
+SWITCHES = (
+    "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
+    "calibrate",
+)  # fmt: skip
+LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
 
@@ -47,6 +53,9 @@ class Settings:
         Priors of the process of the objective and of those of the constraints.
     standardize
         Whether the processes see results in units of their spread. Constraints are scaled, never shifted.
+    relearn
+        When hyperparameters are learned again: "always", after every trial; or "settled", from 40
+        observations on only when there are 4 % more of them.
     minima
         Law of f*: "joint", over the likeliest `grid` of the points looked at; or "frechet" or "gumbel", over
         `grid` points all over the cube.
@@ -54,21 +63,40 @@ class Settings:
         Samples of f*.
     grid
         Points that the law of f* is computed from.
+    cap_minima
+        Whether samples of the Fréchet law are cut off at the 0.1 % quantile of what it is fitted to.
+    gap
+        How far below η each sample of f* lies at least, in model units; None to leave the samples as drawn.
+    optimism
+        Each sample of f* lies below η by at least this share of what all samples promise on average.
+    band
+        Whether Xs counts crossings of a band of levels as wide as σ(x) in place of one level.
     restarts
         Local searches a suggestion. They start from the best of the points looked at.
     raw_samples
-        Points looked at all over the cube. A quarter as many lie around the best trials, and some lie
-        downhill from those.
+        Points looked at all over the cube. A quarter as many lie around the best trials.
+    descend
+        Whether points downhill from the best trials are looked at as well.
     safety_first
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
         only, and then looks where it is safest.
+    keep_last_failure
+        Whether the last failure is kept once two trials have crashed: crashes do not show how near their edge
+        is. From then on at least `rho_safe` is asked.
+    safest_odds
+        Where no point reaches the P(safe) asked for, the most promising point is taken whose odds of a
+        failure are at most so many times the least; None for the very safest point.
     soften_phi
         Whether φ counts less in (15) while nothing has failed: see `core.budget.phi_exponent`.
     calibrate
         Whether P(safe) is that of what will be measured, noise included, corrected by the record of the study
         (`core.calibration`). Without it, P(safe) is that of the constraint itself, as printed.
+    surprise
+        With `calibrate`, a violation so many standard deviations above its prediction is learned from like a
+        crash; None to learn from crashes alone.
     incumbent
-        η, over the safe trials: the smallest posterior "mean", or the smallest value "observed".
+        η: the smallest posterior "mean" at a safe trial, the smallest value "observed" at one, or the
+        smallest of "all" values, safe or not (§3.1).
     pi_margin
         How far PI aims below η, in model units; None for one standard deviation of the noise.
     ucb_beta
@@ -96,14 +124,23 @@ class Settings:
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)
     standardize: bool = True
+    relearn: Relearn = "settled"
     minima: MinimumLaw = "joint"
     n_minima: int = 20
     grid: int = 96
+    cap_minima: bool = True
+    gap: float | None = 1e-3
+    optimism: float = 0.3
+    band: bool = True
     restarts: int = 8
     raw_samples: int = 192
+    descend: bool = True
     safety_first: bool = True
+    keep_last_failure: bool = True
+    safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True
+    surprise: float | None = 6.0
     incumbent: Incumbent = "mean"
     pi_margin: float | None = 0.01
     ucb_beta: float | None = 2.0
@@ -119,7 +156,12 @@ class Settings:
             )
         if self.delta is not None:
             self._keep("delta", checks.between(self.delta, "settings.delta", 0.0, 1.0))
-        for name, words in (("kernel", Kernel), ("minima", MinimumLaw), ("incumbent", Incumbent)):
+        for name, words in (
+            ("kernel", Kernel),
+            ("minima", MinimumLaw),
+            ("incumbent", Incumbent),
+            ("relearn", Relearn),
+        ):
             checks.one_of(getattr(self, name), f"settings.{name}", get_args(words))
         for name in ("objective", "constraint"):
             value = getattr(self, name)
@@ -130,11 +172,12 @@ class Settings:
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
-        for name in ("standardize", "safety_first", "soften_phi", "calibrate"):
+        for name in SWITCHES:
             checks.truth(getattr(self, name), f"settings.{name}")
-        for name in ("pi_margin", "ucb_beta"):
+        self._keep("optimism", checks.within(self.optimism, "settings.optimism", 0.0, 1.0))
+        for name, low in LOWEST.items():
             if getattr(self, name) is not None:
-                self._keep(name, checks.at_least(getattr(self, name), f"settings.{name}", 0.0))
+                self._keep(name, checks.at_least(getattr(self, name), f"settings.{name}", low))
 
     def _keep(self, name: str, value: float) -> None:
         """Store a checked value as Python's own number, so that JSON can be written."""
@@ -160,6 +203,9 @@ class Settings:
             standardize=False,
             minima="frechet",
             grid=1000,
+            gap=None,
+            optimism=0.0,
+            band=False,
             restarts=10,
             raw_samples=512,
             safety_first=False,
@@ -171,7 +217,7 @@ class Settings:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, under the keys of 0.1.0, so that either version reads what the other saved."""
+        """JSON-ready. A setting that 0.1.0 had keeps its key."""
         plain = asdict(self)
         plain["temper"] = plain.pop("soften_phi")
         return {**plain, "objective": _dump(self.objective), "constraint": _dump(self.constraint)}
@@ -183,11 +229,19 @@ class Settings:
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
         data = {**data, "soften_phi": data.get("soften_phi", data.get("temper", False))}
         data.pop("temper", None)
+        if "band" not in data:
+            data = {**_as_in_0_1_0(data), **data}
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
         laws = {"objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
         return Settings(**{**data, **laws})
+
+
+def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
+    """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
+    ours = data.get("standardize", True) is not False
+    return {"band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0}
 
 
 def _check_priors(name: str, priors: Priors) -> None:

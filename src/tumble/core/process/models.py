@@ -15,7 +15,7 @@ from .gp import GP
 from .outputs import Outputs
 from .refit import refit
 
-SURPRISE = 6.0  # standardised error of a violation that no process of g could have foreseen
+LARGEST_ERROR = 6.0  # a standardised error counts for the widening up to this size
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
     objective = refit(
         history.X[measured], history.y[measured], kernel=settings.kernel, priors=settings.objective,
         outputs=_outputs(history.y[measured], settings, centre=True), last=last.objective if last else None,
+        always=settings.relearn == "always",
     )  # fmt: skip
     constraints, widths = [], []
     crashed = history.crashed.copy()
@@ -78,9 +79,9 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
         gp = _fit_constraint(history, j, settings, last)
         constraints.append(gp)
         errors = _standardised_errors(history, j, gp)
-        if settings.calibrate:  # a violation that could not be foreseen is learned from like a crash
-            crashed |= (history.g[:, j] > 0.0) & (errors > SURPRISE)
-        widths.append(widening(np.minimum(errors, SURPRISE)) if settings.calibrate else 1.0)
+        if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
+            crashed |= (history.g[:, j] > 0.0) & (errors > settings.surprise)
+        widths.append(widening(np.minimum(errors, LARGEST_ERROR)) if settings.calibrate else 1.0)
     crash = fit_crashes(history.X, crashed, settings.kernel) if crashed.any() else None
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
@@ -92,6 +93,7 @@ def _fit_constraint(history: History, j: int, settings: Settings, last: Fitted |
         history.X[measured], g[measured], kernel=settings.kernel, priors=settings.constraint,
         outputs=_outputs(g[measured], settings, centre=False),
         last=last.constraints[j] if last and j < len(last.constraints) else None,
+        always=settings.relearn == "always",
     )  # fmt: skip
 
 

@@ -18,17 +18,21 @@ COLD_EVERY = 5  # later every so many observations, and
 COLD_GROWTH = 1.5  # whenever there are so many times the observations of the last fit
 
 
-def refit(X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None) -> GP:
+def refit(
+    X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None,
+    always: bool = False,
+) -> GP:  # fmt: skip
     """A process of X (N, D) and y (N,) in the user's units.
 
     last: the hyperparameters of the last fit, which are kept while it is too early to learn them again.
+    always: it is never too early.
     """
     if X.shape[1] == 1:
         priors = replace(priors, additive=None)  # one effect is the whole
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
-    if last is not None and not is_due(len(y), learned_from):
+    if last is not None and not always and not is_due(len(y), learned_from):
         target = outputs.to_model(y)
         return condition(kernel, last, X, target, mean_std=priors.mean_std, outputs=outputs)
     cold = len(y) < FEW or len(y) % COLD_EVERY == 0 or len(y) > COLD_GROWTH * learned_from

@@ -44,7 +44,7 @@ def downhill(gp: GP, starts: Array) -> Array:
     return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
 
 
-def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
+def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True) -> Array:
     """(P, D) points to look at: `count` all over the cube, a quarter as many around `best` (C, D), and one
     downhill from each of `best`.
 
@@ -53,4 +53,5 @@ def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Arr
     """
     scales = np.asarray(gp.hyper.lengthscales)
     around = surroundings(best, scales, count // 4, rng)
-    return np.vstack([low_discrepancy(count, best.shape[1], rng), around, downhill(gp, best)])
+    lowest = downhill(gp, best) if descend else best[:0]
+    return np.vstack([low_discrepancy(count, best.shape[1], rng), around, lowest])

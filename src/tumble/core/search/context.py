@@ -32,9 +32,8 @@ class Context:
         gp, valued = models.objective, np.isfinite(history.y)
         means = np.empty(len(valued))
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
-        values = (means if settings.incumbent == "mean" else gp.outputs.to_model(history.y))[
-            history.safe if history.safe.any() else valued
-        ]
+        known = valued if settings.incumbent == "all" or not history.safe.any() else history.safe
+        values = (means if settings.incumbent == "mean" else gp.outputs.to_model(history.y))[known]
         eta = float(values.min()) if values.size else gp.prior_mean
         return Context(history, models, gp.with_pending(history.pending), means, eta, settings, rng)
 
@@ -57,7 +56,9 @@ class Context:
     @cached_property
     def candidates(self) -> Array:
         """(P, D) the points looked at. They are drawn once a suggestion."""
-        points = everywhere(self.objective, self.best, self.settings.raw_samples, self.rng)
+        points = everywhere(
+            self.objective, self.best, self.settings.raw_samples, self.rng, descend=self.settings.descend
+        )
         points.flags.writeable = False  # so that a process may keep its answer for them
         return points
 

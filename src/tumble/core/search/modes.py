@@ -16,12 +16,11 @@ from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
 
 Snap = Callable[[Array], Array]
 SAME = 1e-6  # two points closer than this are one setting
-NEARLY = 1.25  # a point is nearly the safest where its odds of a failure are at most so many times the least
 
 
-def nearly(p_safe: float) -> float:
-    """The P(safe) at which the odds of a failure are `NEARLY` times those at `p_safe`."""
-    return p_safe / (p_safe + NEARLY * (1.0 - p_safe))
+def nearly(p_safe: float, odds: float) -> float:
+    """The P(safe) at which the odds of a failure are `odds` times those at `p_safe`."""
+    return p_safe / (p_safe + odds * (1.0 - p_safe))
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,12 @@ class Search:
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
     def nearly_safest(self) -> Array:
-        """argmax α(x) where the odds of a failure are NEARLY as small as anywhere."""
-        x = self.safest()
+        """argmax α(x) where the odds of a failure are at most `settings.safest_odds` times the least."""
+        x, odds = self.safest(), self.context.settings.safest_odds
+        if odds is None:
+            return x
         p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
-        rho = nearly(p)
+        rho = nearly(p, odds)
         found = self.careful(rho) if 0.0 < rho < 1.0 else None
         return x if found is None else found
 

@@ -196,8 +196,8 @@ def optimize_excursion(
             return _candidate(acqf, climb(acqf))
         except NothingSafeEnough:
             acqf = acqf.safest()
-    x = climb(acqf)
-    rho = nearly(_p_safe(acqf, x))
+    x, odds = climb(acqf), acqf.settings.safest_odds
+    rho = 0.0 if odds is None else nearly(_p_safe(acqf, x), odds)
     if 0.0 < rho < 1.0:
         with suppress(NothingSafeEnough):  # then x is the only one
             x = climb(acqf.careful(rho))

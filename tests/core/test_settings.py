@@ -1,0 +1,74 @@
+"""The switches: each departs from the paper by itself, and files of 0.1.0 keep what they meant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.toys import context_of, history, smooth_history
+from tumble.core.settings import Settings
+from tumble.errors import InputError
+
+NEW = (
+    "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
+    "surprise",
+)  # fmt: skip
+
+
+def saved_by_0_1_0(settings):
+    return {name: value for name, value in settings.to_dict().items() if name not in NEW}
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings.paper()])
+def test_a_file_of_0_1_0_means_what_it_meant(settings):
+    assert Settings.from_dict(saved_by_0_1_0(settings)) == settings
+
+
+def test_units_of_its_own_change_no_other_switch():
+    plain = replace(Settings(), standardize=False)
+    assert (plain.band, plain.gap, plain.optimism) == (True, 1e-3, 0.3)
+    assert Settings.from_dict(plain.to_dict()) == plain
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"band": 1}, "settings.band must be true or false, not 1"),
+        ({"gap": -1.0}, "settings.gap must be at least 0, not -1.0"),
+        ({"optimism": 2.0}, "settings.optimism must be a number from 0 to 1, not 2.0"),
+        ({"safest_odds": 0.5}, "settings.safest_odds must be at least 1, not 0.5"),
+        ({"surprise": -6.0}, "settings.surprise must be at least 0, not -6.0"),
+        ({"relearn": "never"}, 'settings.relearn must be "settled" or "always", not \'never\''),
+    ],
+)
+def test_a_switch_out_of_its_range_is_refused(changes, message):
+    with pytest.raises(InputError) as error:
+        Settings(**changes)
+    assert str(error.value) == message
+
+
+def test_samples_of_the_minimum_keep_the_gap_and_the_optimism_that_are_set():
+    past = smooth_history(8, 2)
+    plain = replace(Settings(), gap=None, optimism=0.0)
+    drawn = context_of(past, plain).sample_minima().samples
+    eta = context_of(past, plain).eta
+    for gap, optimism in ((0.1, 0.0), (0.0, 0.5), (0.2, 0.9)):
+        found = context_of(past, replace(plain, gap=gap, optimism=optimism)).sample_minima().samples
+        below = np.minimum(drawn, eta - gap)
+        assert found == pytest.approx(np.minimum(below, eta - optimism * np.mean(eta - below)))
+
+
+def test_the_incumbent_is_over_the_safe_or_over_all():
+    X = np.array([[0.1], [0.5], [0.9]])
+    past = history(X, [3.0, 1.0, 2.0], np.array([[-1.0], [1.0], [-1.0]]))
+    eta = {kind: context_of(past, replace(Settings(), incumbent=kind)).eta for kind in ("observed", "all")}
+    outputs = context_of(past).objective.outputs
+    assert outputs.mean(np.array([eta["observed"], eta["all"]])) == pytest.approx([2.0, 1.0])
+
+
+def test_without_descents_fewer_points_are_looked_at():
+    past = smooth_history(8, 2)
+    many, few = (len(context_of(past, replace(Settings(), descend=d)).candidates) for d in (True, False))
+    assert many - few == 5

@@ -514,3 +514,19 @@ def test_escapes_of_a_rig_are_shown_not_obeyed(cli: Cli, tmp_path: Path) -> None
 def test_a_plan_for_more_trials_than_anyone_runs_is_refused(cli: Cli) -> None:
     code, _, err = cli("plan", "--trials", 30_000_000, "--failures", 3)
     assert (code, "at most 100,000 for a plan" in err) == (2, True)
+
+
+def test_a_reason_that_is_no_text_is_told_shown_exported_and_reported(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    assert cli("ask", file)[0] == 0
+    assert cli("tell", file, 0, "--failed", "bit \udcff\x00\x1b[31m broke")[0] == 0
+    assert cli("ask", file)[0] == 0
+    assert cli("skip", file, 1, "--reason", "\ud800")[0] == 0
+    for words in (("status",), ("status", "--json"), ("export", tmp_path / "out.csv")):
+        code, out, err = cli(words[0], file, *words[1:])
+        assert (code, err) == (0, "")
+        assert "\x1b" not in out
+    assert "bit \\udcff\\x00\\x1b[31m broke" in (tmp_path / "out.csv").read_text()
+    code, _, err = cli("report", file, "-o", tmp_path / "out.html")
+    assert (code, err) == (0, "")
+    assert "\x1b" not in (tmp_path / "out.html").read_text()

@@ -225,3 +225,48 @@ def test_an_objective_beyond_every_number_is_a_crash(tmp_path: Path, cost: str) 
     verdict = rig.judge(0, f'{{"cost": {cost}, "torque": 2}}', script(tmp_path, ""))
     assert isinstance(verdict, rig.Crashed)
     assert verdict.results == {"torque": 2.0}
+
+
+@pytest.mark.parametrize("name", ["\\ud800", "\\u001b[2J", "\\u0000", "a\\nb", "n" * 201])
+def test_an_extra_whose_name_cannot_be_shown_is_left_out(tmp_path: Path, name: str) -> None:
+    verdict = rig.judge(0, f'{{"cost": 1, "torque": 2, "{name}": 3, "power": 4}}', script(tmp_path, ""))
+    assert verdict == rig.Measured({"cost": 1.0, "torque": 2.0, "power": 4.0})
+
+
+def test_only_ends_of_lines_part_the_output(tmp_path: Path) -> None:
+    config = script(tmp_path, "")
+    text = 'half\r\n50 %\r{"cost": 1, "torque": 2, "note": "a\u2028b\x85c"}\r\n\n'
+    assert rig.judge(0, text, config) == rig.Measured({"cost": 1.0, "torque": 2.0})
+
+
+def test_a_result_that_is_no_number_is_quoted_in_short(tmp_path: Path) -> None:
+    long = "x" * 500_000
+    verdict = rig.judge(0, f'{{"cost": 1, "torque": "{long}"}}', script(tmp_path, ""))
+    assert isinstance(verdict, rig.Unusable)
+    assert len(verdict.reason) < 200
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"\xff\xfe\x00", b"{" * 3_000_000, b'{"cost": 1, "torque": ' + b"9" * 5000 + b"}", b"\xed\xa0\x80"],
+)
+def test_output_that_no_one_can_read_is_unusable_and_the_next_trial_runs(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "line").write_bytes(line)
+    verdict = rig.run(
+        script(tmp_path, "import sys; sys.stdout.buffer.write(open('line', 'rb').read())"), SETTING, 0
+    )
+    assert isinstance(verdict, rig.Unusable)
+    assert len(verdict.output) <= rig.TAIL
+
+
+def test_the_output_of_a_talkative_rig_costs_no_memory(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    code = """
+import sys
+for _ in range(200): sys.stdout.buffer.write(b"x" * 2**20)
+print(); print('{"cost": 1, "torque": 2}')
+"""
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Measured({"cost": 1.0, "torque": 2.0})
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024  # KiB

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from tumble import checks
 from tumble.parameters import Choice
 from tumble.studies import processes
 from tumble.studies.config import PLACEHOLDER, StudyConfig
@@ -36,6 +37,7 @@ from tumble.studies.errors import StudyFileError
 
 KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
+LONGEST_NAME = 200  # characters of the name of a result
 LAST = 300  # characters of the last line of the error stream that are part of a reason
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
 SCRIPT = re.compile(r"[^-\s{}][^\s{}]*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
@@ -203,7 +205,7 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     for name in wanted:
         if name not in results or (name != config.objective and not math.isfinite(results[name])):
             raise ValueError(
-                f"{name!r} in the last line of the output must be a number, but is {table[name]!r}"
+                f"{name!r} in the last line of the output must be a number, but is {checks.show(table[name])}"
             )
     return results
 
@@ -227,7 +229,7 @@ def _last_words(errors: str) -> str:
 
 
 def _last_line(text: str) -> dict[str, Any] | None:
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in re.split(r"[\r\n]", text) if line.strip()]  # JSON may hold other separators
     try:
         table = json.loads(lines[-1]) if lines else None
     except (ValueError, RecursionError):  # no JSON, or nested too deep
@@ -236,8 +238,9 @@ def _last_line(text: str) -> dict[str, Any] | None:
 
 
 def _numbers(table: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers by name; a name that can't be shown and stored in one line is passed over."""
     numbers = {k: v for k, v in table.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
-    return {name: _float(number) for name, number in numbers.items()}
+    return {k: _float(v) for k, v in numbers.items() if k.isprintable() and len(k) <= LONGEST_NAME}
 
 
 def _float(number: float) -> float:

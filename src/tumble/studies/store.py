@@ -10,7 +10,7 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, REASON_LIMIT, outcome
+from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, outcome, storable
 from tumble.parameters import Categorical, Choice, Float, Parameter
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
@@ -89,7 +89,7 @@ class TrialStore:
 
     def store_reason(self, trial_id: int, reason: str) -> None:
         """Store why a trial failed, before it is finished."""
-        self._storage.set_trial_user_attr(trial_id, REASON, reason[:REASON_LIMIT])
+        self._storage.set_trial_user_attr(trial_id, REASON, storable(reason))
 
     def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         """Tell Optuna the end of a trial; `ValueError` where it is over already."""

@@ -52,7 +52,13 @@ def setting(trial: FrozenTrial) -> dict[str, Any]:
 
 def outcome(kind: str, reason: str) -> dict[str, str]:
     """What is stored under `OUTCOME`."""
-    return {"kind": kind, "reason": reason[:REASON_LIMIT]}
+    return {"kind": kind, "reason": storable(reason)}
+
+
+def storable(reason: str) -> str:
+    """The beginning of a reason, as text that every file, database and terminal takes."""
+    text = reason[:REASON_LIMIT]
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)[:REASON_LIMIT]
 
 
 def outcome_of(trial: FrozenTrial) -> dict[str, str]:

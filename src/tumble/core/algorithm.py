@@ -83,7 +83,7 @@ def propose(
 def _maximum(search: Search, decision: Decision, method: Method) -> Array | None:
     """Where the acquisition is largest under the rules of the mode; None where they allow no point."""
     if method.own_level is not None:
-        return search.own()
+        return search.within_own_level()
     if decision.mode == "free":
         return search.bold() if search.limited else search.free()
     if decision.mode == "bold":

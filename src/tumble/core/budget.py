@@ -27,7 +27,8 @@ class BudgetState:
     failures_left
         ΔB, not below 0.
     end
-        ΔT when the last failure was spent. None while one is left, or held for a trial in flight.
+        ΔT when the last failure was spent; None before that. A failure that is set aside for a trial in
+        flight is not spent.
     """
 
     z: float
@@ -122,7 +123,8 @@ def decide(
     state
         The controller, or None where there is neither a budget nor a constraint.
     told, failed, crashed
-        How many trials are known, how many of those failed and how many of those crashed, whoever paid.
+        How many trials are known, how many of those failed, and how many of those crashed. Trials that were
+        not billed count too.
     safe_known
         Whether a safe trial is known.
     settings
@@ -140,7 +142,7 @@ def decide(
     if not controlled:
         bold, exponent = state.failures_left > 0, 1.0
     elif settings.keep_last_failure and safe_known and state.failures_left == 1 and crashed > 1:
-        # Crashes do not show how near their edge is: after two of them the last failure is not spent on it.
+        # A crash measures no distance to the edge of safety. After two crashes the last failure is kept.
         return Decision("careful", max(rho, settings.rho_safe))
     else:
         bold = is_bold(state, safe_known, settings, failed)
@@ -153,8 +155,8 @@ def decide(
 def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: int = 0) -> bool:
     """Whether the controller searches by (15) rather than under the probabilistic constraint (13).
 
-    Until a trial was safe, `settings.safety_first` ends (15) once as many trials have failed (`failed`,
-    whoever paid) as failures are left.
+    While no trial was safe, `settings.safety_first` keeps half of the failures: the search is bold only while
+    fewer trials have failed (`failed`, billed or not) than failures are left.
     """
     if state.failures_left == 0:
         return False

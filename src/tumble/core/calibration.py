@@ -2,9 +2,10 @@
 
 Every suggestion records what each constraint was predicted to be. Once the trial is told, the standardised
 error r = (g - μ)/σ should be a standard normal draw. σ includes the noise as it is known now, because noise
-is learned late. A misfitted process shows larger errors. The constraint's standard deviation is widened
-until no upper order statistic of r is larger than a normal sample's would be: the quantile correction of
-conformal prediction, extended beyond the sample by the normal tail.
+is learned late. The errors of a misfitted process are larger. The largest fifth of them is compared with what
+a normal sample of the same size has there. The constraint's standard deviation is multiplied by the
+largest ratio, so that no error stands out any more. Nothing is guaranteed: the trials are chosen by the model
+that they judge.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from scipy.special import ndtri
 
 from .arrays import Array, Flags
 
-MEMORY = 60  # trials looked back on: hyperparameters learned since make older errors obsolete
-TAIL = 5  # one in so many errors, the largest, is compared with a normal sample's
-SMALLEST = 0.3  # a normal quantile below it says too little
+MEMORY = 60  # the latest errors are used; older ones belong to hyperparameters that were learned anew since
+LARGEST_SHARE = 5  # the largest errors are compared, one in this many
+SMALLEST_QUANTILE = 0.3  # no error is divided by less: near 0 a ratio of quantiles says nothing
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ def widening(errors: Array) -> float:
     n = len(known)
     if n < 2:
         return 1.0
-    upper = np.sort(known)[::-1][: max(1, n // TAIL)]  # errors towards the unsafe side
+    upper = np.sort(known)[::-1][: max(1, n // LARGEST_SHARE)]  # errors towards the unsafe side
     expected = ndtri(1.0 - np.arange(1, len(upper) + 1) / (n + 1.0))
-    return float(max(1.0, np.max(upper / np.maximum(expected, SMALLEST))))
+    return float(max(1.0, np.max(upper / np.maximum(expected, SMALLEST_QUANTILE))))
 
 
 def reliability(p_safe: Array, failed: Flags, level: float) -> Reliability:

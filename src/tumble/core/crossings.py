@@ -88,14 +88,14 @@ def log_mean_intensity_and_gradient(
     u, weights : (U,)
         The levels and their weights.
     band
-        Give σ times that mean.
+        Whether to give σ times that mean: the crossings of a band of levels as wide as σ.
     """
     given = slopes_given_crossing(at, u)
     std, z, ratio = given.std, given.z, given.ratio
-    speed = _speed(given)
-    # log Σ_u w_u I_u = log Σ_u w_u speed_u exp(-σ² z_u²/2) - log √(2π) - log σ, with p_u the share of level u
+    slope = _absolute_slopes(given)
+    # log Σ_u w_u I_u = log Σ_u w_u slope_u exp(-σ² z_u²/2) - log √(2π) - log σ, with p_u the share of level u
     squares = z * z
-    value = np.log(weights * speed.total)
+    value = np.log(weights * slope.total)
     value -= (0.5 * at.var[:, None]) * squares
     top = np.maximum.reduce(value, axis=1, keepdims=True)
     value -= top
@@ -104,16 +104,16 @@ def log_mean_intensity_and_gradient(
     log_mean = (top + np.log(total))[:, 0] - LOG_SQRT_2PI
     share /= total  # p_u
 
-    # ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u. What depends on u is summed before it meets the (D, D)
-    # derivatives of the process:
+    # ∂_l log Σ_u w_u I_u = Σ_u p_u ∂_l log I_u. The factors of the (D, D) derivatives are summed over u
+    # first, so that each derivative is used once:
     #   ∂_l m_j = ∂_l ∂_j μ + z ∂_l c_j + c_j ∂_l z,  ∂_l z = -(∂_l μ + 2 z c_l) / σ²
     #   ∂_l ν_j² = ∂_l V_j - 2 c_j ∂_l c_j / σ² + c_j² ∂_l σ² / σ⁴,  ∂_l σ² = 2 c_l
-    per_speed = np.empty((len(z), 2, z.shape[1]))
-    np.divide(share, speed.total, out=per_speed[:, 0])
-    np.multiply(per_speed[:, 0], z, out=per_speed[:, 1])
-    summed = per_speed @ speed.by_mean  # (M, 2, D) without and with the factor z_u
+    per_slope = np.empty((len(z), 2, z.shape[1]))
+    np.divide(share, slope.total, out=per_slope[:, 0])
+    np.multiply(per_slope[:, 0], z, out=per_slope[:, 1])
+    summed = per_slope @ slope.by_mean  # (M, 2, D) without and with the factor z_u
     by_mean, by_mean_z = summed[:, 0], summed[:, 1]
-    by_var = (per_speed[:, :1] @ speed.by_std)[:, 0] / (2.0 * std)  # by ν_j²
+    by_var = (per_slope[:, :1] @ slope.by_std)[:, 0] / (2.0 * std)  # by ν_j²
     by_var_c = by_var * ratio
     grad = curvature.along(by_mean, by_mean_z - 2.0 * by_var_c, by_var)
     along_mean = np.vecdot(share, z) - np.vecdot(by_mean, ratio)
@@ -126,7 +126,7 @@ def log_mean_intensity_and_gradient(
     return LogIntensity(log_mean, grad)
 
 
-class _Speed(NamedTuple):
+class _AbsoluteSlopes(NamedTuple):
     """Σ_j E|s_j| (M, U), and the derivatives of each E|s_j| by its mean and standard deviation (M, U, D)."""
 
     total: Array
@@ -134,7 +134,7 @@ class _Speed(NamedTuple):
     by_std: Array
 
 
-def _speed(given: SlopesGivenCrossing) -> _Speed:
+def _absolute_slopes(given: SlopesGivenCrossing) -> _AbsoluteSlopes:
     """Expected absolute slopes; `given.gamma` is overwritten."""
     # With γ = m/ν:  E|s| = ν [γ erf(γ/√2) + 2 φ(γ)],  ∂E|s|/∂m = erf(γ/√2),  ∂E|s|/∂ν = 2 φ(γ)
     gamma = given.gamma
@@ -146,4 +146,4 @@ def _speed(given: SlopesGivenCrossing) -> _Speed:
     gamma *= by_mean
     gamma += by_std
     total = np.maximum(gamma @ given.std[:, :, None], TINY)[:, :, 0]
-    return _Speed(total, by_mean, by_std)
+    return _AbsoluteSlopes(total, by_mean, by_std)

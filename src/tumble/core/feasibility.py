@@ -22,7 +22,7 @@ class Feasibility:
     crash
         The latent process of crashes, after the first one (core.process.crashes).
     widening
-        What each constraint's standard deviation is multiplied by (core.calibration); nothing for 1.
+        What each constraint's standard deviation is multiplied by (core.calibration); () where by nothing.
     measured
         Whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
     """

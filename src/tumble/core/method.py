@@ -33,8 +33,9 @@ class Method:
     times_phi
         Whether (15) multiplies the acquisition by φ. False where the acquisition contains the constraints.
     own_level
-        P(safe) of each constraint that the acquisition keeps by itself, whatever the budget: it is -inf
-        elsewhere. Such a method needs a safe trial to start from. None for all others.
+        For a method that keeps to a P(safe) of its own, whatever the budget: that P(safe), for each
+        constraint. Its acquisition is -inf where a constraint is less sure. It needs a safe trial to start
+        from. None for all other methods.
     listed
         False for methods that serve ablations only.
     label

@@ -4,7 +4,7 @@ There are three laws:
 
     "frechet"  (9), fitted to two quantiles of the minimum over a grid whose values are taken as independent
     "gumbel"   the same for the Gumbel law, as in max-value entropy search
-    "joint"    minima of joint posterior draws over the likeliest of the points looked at
+    "joint"    minima of joint posterior draws over those candidates that are most likely to be the minimum
 
 Independent values put f* far below anything possible; joint draws respect correlation and do not. Where a
 fit is degenerate, samples come from the quantiles themselves, and `Minima.fallback` says why.
@@ -23,7 +23,7 @@ from .search.candidates import low_discrepancy
 from .settings import MinimumLaw, Settings
 
 LOW, MIDDLE, HIGH = 0.25, 0.5, 0.75  # the quantiles that are fitted (the authors' scripts)
-TAIL = 1e-3  # the quantile of the independent law at which samples are capped
+TAIL = 1e-3  # no sample lies below this quantile of the independent law
 QUARTILE_SPREAD = np.log(np.log(4.0)) - np.log(np.log(4.0 / 3.0))  # of the Gumbel law with scale 1
 
 
@@ -38,7 +38,7 @@ class Minima:
     law
         The law that was asked for.
     fallback
-        Why that law could not be fitted, so that the samples come from another; None where it was.
+        Why that law could not be fitted; the samples then come from the quantiles. None where it was fitted.
     """
 
     samples: Array
@@ -52,15 +52,16 @@ def sample(
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings.
 
-    Each lies below the incumbent by at least `settings.gap`, and by at least a share `settings.optimism` of
-    what all samples promise on average: the search does not polish what it has while more is to be had.
+    Every sample lies below the incumbent η: by `settings.gap` at least, and by `settings.optimism` times the
+    mean of η - f* at least. Without this floor, samples close to η would keep the search at the incumbent
+    while other samples say that a better basin is likely.
 
     Parameters
     ----------
     gp, constraints
         The processes of f and of each g.
     points : (P, D)
-        The points looked at (core.search.candidates); joint draws take the likeliest of them.
+        The candidates (core.search.candidates). Joint draws are made at the likeliest of them.
     eta
         The incumbent, in model units.
     settings
@@ -78,7 +79,7 @@ def sample(
             drawn = frechet(mean, var, eta, settings.n_minima, rng, cap=settings.cap_minima)
         else:
             drawn = gumbel(mean, var, eta, settings.n_minima, rng)
-    samples = np.where(np.isfinite(drawn.samples), drawn.samples, eta)  # a draw without a feasible point
+    samples = np.where(np.isfinite(drawn.samples), drawn.samples, eta)  # η where nothing was feasible
     if settings.gap is not None:
         samples = np.minimum(samples, eta - settings.gap)
     if settings.optimism:
@@ -113,7 +114,7 @@ def frechet(
 ) -> Minima:
     """Samples of (9), fitted to the quartiles of the minimum of independent values (P,).
 
-    cap: cut the samples off at the TAIL quantile of that minimum.
+    cap: whether no sample may lie below the TAIL quantile of that minimum.
     """
     # (9) is Pr(f* >= a) = exp(-((η - a)/s)^-q); two quartiles give q and s
     std = np.sqrt(var)
@@ -179,6 +180,9 @@ def _draws(gp: GP, points: Array, rows: Indices | slice, size: int, rng: np.rand
 
 
 def _independent(mean: Array, std: Array, eta: float, xi: Array, law: MinimumLaw, why: str) -> Minima:
-    """The levels that the minimum of independent values exceeds with probability 1 - xi (S,), up to eta."""
+    """Samples (S,) of the minimum of independent values, none above eta, from uniform numbers xi (S,).
+
+    Sample i is the level that the minimum exceeds with probability 1 - xi_i.
+    """
     levels = quantiles(mean, std, np.clip(1.0 - xi, TAIL, 1.0 - TAIL))
     return Minima(np.minimum(levels, eta), law, why)

@@ -39,70 +39,77 @@ class Settings:
 
     Parameters
     ----------
-    rho_safe, rho_risk
-        The P(safe) towards which the controller of §4.2 moves after a failure, and while failures are left.
+    rho_safe
+        The P(safe) towards which the controller of §4.2 moves after a failure, and which a recommendation
+        must reach.
+    rho_risk
+        The P(safe) towards which the controller moves while trials pass and failures are left.
     rho_0
         The P(safe) that is asked of the first trial.
     rho_b
-        A search is careful where more than this P(safe) is asked, and bold below.
+        The search is bold while the controller asks for a P(safe) up to this one, and careful above it.
     delta
-        Total risk of the trials that are left when the last failure is spent; None for the paper's rule.
+        The probability of one failure or more that is allowed in all trials after the last failure is spent.
+        None for the paper's rule: `rho_safe` for each of them.
     kernel
         "matern52" or "se", the squared exponential.
-    objective, constraint
-        Priors of the process of the objective and of those of the constraints.
+    objective
+        Priors of the process of the objective.
+    constraint
+        Priors of the processes of the constraints.
     standardize
         Whether the processes see results in units of their spread. Constraints are scaled, never shifted.
     relearn
         When hyperparameters are learned again: "always", after every trial; or "settled", from 40
         observations on only when there are 4 % more of them.
     minima
-        Law of f*: "joint", over the likeliest `grid` of the points looked at; or "frechet" or "gumbel", over
-        `grid` points all over the cube.
+        The law of f*, the minimum. "joint" draws the process at `grid` candidates, those most likely to hold
+        the minimum. "frechet" and "gumbel" fit that law to `grid` points all over the cube.
     n_minima
         Samples of f*.
     grid
         Points that the law of f* is computed from.
     cap_minima
-        Whether samples of the Fréchet law are cut off at the 0.1 % quantile of what it is fitted to.
+        Whether no sample of the Fréchet law may lie below the 0.1 % quantile of what the law is fitted to.
     gap
-        How far below η each sample of f* lies at least, in model units; None to leave the samples as drawn.
+        Each sample of f* lies at least this far below η, in model units; None for the samples as drawn.
     optimism
-        Each sample of f* lies below η by at least this share of what all samples promise on average.
+        Each sample of f* lies below η by at least this share of the mean of η - f* over all samples.
     band
         Whether Xs counts crossings of a band of levels as wide as σ(x) in place of one level.
     restarts
-        Local searches a suggestion. They start from the best of the points looked at.
+        Local searches for each suggestion. They start from the best candidates.
     raw_samples
-        Points looked at all over the cube. A quarter as many lie around the best trials.
+        Candidates all over the cube. A quarter as many are added around the best trials.
     descend
-        Whether points downhill from the best trials are looked at as well.
+        Whether a point downhill from each of the best trials is a candidate too.
     safety_first
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
         only, and then looks where it is safest.
     keep_last_failure
-        Whether the last failure is kept once two trials have crashed: crashes do not show how near their edge
-        is. From then on at least `rho_safe` is asked.
+        Whether the last failure is kept once two trials have crashed: at least `rho_safe` is asked from then
+        on. A crash measures no distance to the edge of safety.
     safest_odds
-        Where no point reaches the P(safe) asked for, the most promising point is taken whose odds of a
-        failure are at most so many times the least; None for the very safest point.
+        What is taken where no point reaches the P(safe) asked for: the most promising of the points whose
+        odds of a failure are at most this many times those of the safest point. None for the safest point.
     soften_phi
         Whether φ counts less in (15) while nothing has failed: see `core.budget.phi_exponent`.
     calibrate
-        Whether P(safe) is that of what will be measured, noise included, corrected by the record of the study
-        (`core.calibration`). Without it, P(safe) is that of the constraint itself, as printed.
+        Whether P(safe) is about what a trial will measure, noise included, and is corrected by how earlier
+        predictions turned out (`core.calibration`). If False, P(safe) is about the constraint itself, as in
+        the paper.
     surprise
-        With `calibrate`, a violation so many standard deviations above its prediction is learned from like a
-        crash; None to learn from crashes alone.
+        With `calibrate`, a violation that lies this many standard deviations above its prediction teaches
+        like a crash, too; None for crashes alone.
     incumbent
-        η: the smallest posterior "mean" at a safe trial, the smallest value "observed" at one, or the
-        smallest of "all" values, safe or not (§3.1).
+        How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
+        smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).
     pi_margin
-        How far PI aims below η, in model units; None for one standard deviation of the noise.
+        How far below η the method "pi" aims, in model units; None for one standard deviation of the noise.
     ucb_beta
-        Width of UCB; None for GP-UCB's schedule.
+        How many standard deviations the method "ucb" goes below the mean; None for GP-UCB's schedule.
     draws
-        Posterior draws of PESC.
+        Posterior draws of the method "pesc".
 
     Raises
     ------

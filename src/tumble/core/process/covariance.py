@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from ..arrays import Array
 from .kernels import ADD_EFFECTS, KERNELS, Kernel
 
-BLOCK = 40000  # covariances worked out at once: what the caches hold
+BLOCK = 40000  # covariances computed at once; so many fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Covariance:
         A, B = A * self.per_length, B * self.per_length
         h = self.hyper
         blocks = -(-k.size // BLOCK)
-        step = -(-len(A) // blocks)  # as many rows in each: a block costs something however small it is
+        step = -(-len(A) // blocks)  # equal blocks: a small one costs nearly as much as a large one
         memory = np.empty((3, step, len(B)))
         for start in range(0, len(A), step):
             rows, block = A[start : start + step], k[start : start + step]

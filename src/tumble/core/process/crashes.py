@@ -22,10 +22,11 @@ SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a cra
 SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
 PRIOR_MEANS = (-2.5, -1.7, -0.9)  # the one of largest evidence is taken
 MEAN_SPREAD = 0.35  # standard deviation of the prior of the mean: one crash alone does not move it
-LENGTHSCALE = 0.22  # times √D; a handful of labels cannot tell, and shorter ones forget where it crashed
-SWEEPS = 60
-SETTLED = 1e-6  # a sweep that changes no precision by more is the last
-DAMPING, LESS = 0.8, 0.98  # the share of a step that is taken at first, and its factor after each sweep
+LENGTHSCALE = 0.22  # times √D; crashes are too few to learn it, and a shorter one forgets them nearby
+SWEEPS = 60  # at most
+SETTLED = 1e-6  # sweeps end when no precision changes by more, relative to 1 + itself
+DAMPING = 0.8  # the share of the first step that is taken
+DAMPING_DECAY = 0.98  # what that share is multiplied by after each sweep
 TAU_FLOOR = 1e-6
 
 
@@ -70,7 +71,7 @@ def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
         new_nu = new_tau * cavity_mean + slope * (1.0 + new_tau * cavity_var)
         moved = float(np.max(np.abs(new_tau - tau) / (1.0 + tau)))
         tau, nu = tau + damping * (new_tau - tau), nu + damping * (new_nu - nu)
-        damping *= LESS
+        damping *= DAMPING_DECAY
         if moved < SETTLED:
             break
     target, var = nu / tau, 1.0 / tau

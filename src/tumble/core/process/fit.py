@@ -1,9 +1,10 @@
 """Hyperparameters by maximum a posteriori (App. D), with analytic gradients.
 
 The fit moves θ (core.process.tangents) by Newton's steps with the average information in place of the
-Hessian: half the sum of the observed and the expected information of θ, without what is zero in expectation.
-It is never indefinite, and it costs a product of a matrix and a vector for each of θ. A fit that begins
-where the last one ended needs two or three evaluations, and one from far away ten.
+Hessian. The average information is half the sum of the observed and the expected information of θ, without
+the terms whose expectation is zero. It has no negative eigenvalue, and each entry of θ costs one product of a
+matrix and a vector. A fit that begins where the last one ended needs two or three evaluations; a fit that
+begins far away needs ten.
 """
 
 from dataclasses import replace
@@ -23,9 +24,10 @@ from .tangents import PairCovariances
 
 EVALUATIONS = 50  # of a fit, at most
 ARMIJO = 1e-4  # a step must gain so much of what the gradient promises, or it is shortened
-WORTH = 0.02  # a step that gains less of the log posterior is the last
-STRIDE, SHORT = 1.0, 1e-3  # no logarithm moves further in one step; one that moves none as far is the last
-RIDGE = 1e-3  # information that is always there
+LEAST_GAIN = 0.02  # of the log posterior; the fit ends after a step that gains less
+LONGEST_MOVE = 1.0  # of each of θ in one step
+SHORTEST_MOVE = 1e-3  # the fit ends when a step would move each of θ by less
+RIDGE = 1e-3  # added to the diagonal of the information, so that it can be inverted
 
 
 class Evaluation(NamedTuple):
@@ -48,7 +50,7 @@ class NegativeLogPosterior:
 
     With B = K^-1 and w = B (y - mean):
 
-        value        ½ wᵀ K w + ½ log |K| - log p(θ), and what the mean's own prior says
+        value        ½ wᵀ K w + ½ log |K| - log p(θ), and minus the log prior of the mean
         gradient     ½ tr((B - w wᵀ) ∂_i K); the mean is at its optimum, so that it adds nothing
         information  ½ (∂_i K w)ᵀ (B - B 1 1ᵀ B / (1ᵀ B 1 + mean_std^-2)) (∂_j K w)
     """
@@ -134,7 +136,7 @@ def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Arr
     value, grad, information = objective(theta)
     step, promised = _newton(theta, grad, information, low, high)
     for _ in range(EVALUATIONS):
-        if promised < WORTH or np.abs(step).max() < SHORT:
+        if promised < LEAST_GAIN or np.abs(step).max() < SHORTEST_MOVE:
             break
         there = np.clip(theta + step, low, high)
         found = objective(there)
@@ -142,7 +144,7 @@ def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Arr
             step = 0.3 * step
             continue
         gained, theta, value = value - found.value, there, found.value
-        if gained < WORTH and promised < 10.0 * WORTH:
+        if gained < LEAST_GAIN and promised < 10.0 * LEAST_GAIN:
             break
         grad = found.grad
         step, promised = _newton(theta, grad, found.information, low, high)
@@ -150,7 +152,11 @@ def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Arr
 
 
 def _newton(theta: Array, grad: Array, information: Array, low: Array, high: Array) -> tuple[Array, float]:
-    """A step (P,) downhill that no bound cuts off at once; how far a quadratic would fall on all of it."""
+    """A Newton step (P,) that leaves the bounds alone where θ is at one, and the fall that it promises.
+
+    A part of θ that lies at a bound and would move beyond it is held. The promised fall is that of the
+    quadratic model over the whole step, before the step is shortened to LONGEST_MOVE.
+    """
     held = np.where(grad > 0.0, theta <= low, theta >= high)
     while True:
         metric = np.where(held | held[:, None], 0.0, information)
@@ -158,5 +164,6 @@ def _newton(theta: Array, grad: Array, information: Array, low: Array, high: Arr
         step = np.linalg.solve(metric, np.where(held, 0.0, -grad))
         cut = ~held & np.where(step < 0.0, theta <= low, theta >= high)
         if not cut.any():
-            return step * (STRIDE / max(STRIDE, float(np.abs(step).max()))), -0.5 * float(grad @ step)
+            shortened = step * (LONGEST_MOVE / max(LONGEST_MOVE, float(np.abs(step).max())))
+            return shortened, -0.5 * float(grad @ step)
         held |= cut

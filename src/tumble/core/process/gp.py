@@ -23,7 +23,7 @@ from .covariance import Covariance, Hyper, KernelRows
 from .kernels import Kernel
 from .outputs import Outputs
 
-FEW = 8  # up to so many points rows are faster than blocks of covariances
+FEW = 8  # up to this many points, `rows` is faster than `covariance`
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -111,7 +111,7 @@ class GP:
     def at(self, x: Array) -> Marginals:
         """The posterior at each of x (M, D).
 
-        The answer for a read-only array is kept, and given again when the same array is asked about next.
+        If x is a read-only array, the answer is kept until another such array comes.
         """
         known: Marginals | None = self.__dict__.get("_latest")
         if known is not None and known.x is x:
@@ -213,7 +213,8 @@ def condition(
     prior_mean
         The constant mean before any data.
     mean_std
-        Learn that mean, N(prior_mean, mean_std²) before any data, and put it at its most likely value.
+        Where it is given, the mean is learned: its prior is N(prior_mean, mean_std²), and it takes its most
+        likely value.
     outputs
         The units of y, which the process carries along.
     """

@@ -4,8 +4,8 @@ A radial kernel is given by three functions of r², from which every derivative 
 
     h0 = k,     h1 = 2 dk/dr²,     h2 = 4 d²k/d(r²)²
 
-An effect is the same kernel of one coordinate alone. The functions write into memory that the caller gives
-them where it has some: a large array costs more to ask for than to fill.
+An effect is the same kernel of one coordinate alone. A caller may pass arrays to write into, because a large
+new array takes longer to allocate than to fill.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ Memory = Sequence[Array | None]  # for h1, h2 and h0; None for a new array
 
 NEW_ARRAYS: Memory = (None, None, None)
 SQRT5 = np.sqrt(5.0)
-FAR = 15.0  # beyond so many √5 lengthscales products of exponentials lose digits
+FAR = 15.0  # √5 times the distance in lengthscales, from which on products of exponentials lose digits
 
 
 class Radial(Protocol):
@@ -70,9 +70,9 @@ def _add_squared_exponential_effects(k: Array, A: Array, B: Array, variance: flo
 
 
 def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory: Array) -> None:
-    # k_pq += v Σ_j m(√5 |a_pj - b_qj|),  m(s) = (1 + s + s²/3) exp(-s).  For s = a - b, whatever its sign,
-    # m(s) = Σ_i left_i(a) right_i(b) has three terms, and the smaller of m(a - b) and m(b - a) is m(|a - b|):
-    # no root and no exponential of a pair.
+    # k_pq += v Σ_j m(√5 |a_pj - b_qj|),  m(s) = (1 + s + s²/3) exp(-s).
+    # m(a - b) is a sum of three products left_i(a) right_i(b), so that no exponential of a pair is needed.
+    # The absolute value is not needed either: m(|a - b|) is the smaller of m(a - b) and m(b - a).
     centre = 0.5 * (B.max(axis=0) + B.min(axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
     if max(np.abs(a).max(), np.abs(b).max()) > FAR:

@@ -15,8 +15,9 @@ from ..arrays import Array
 from ..deprecation import renamed_fields
 from .covariance import Hyper
 
-LARGEST_LENGTHSCALE, LARGEST_VARIANCE, LARGEST_NOISE = 1e3, 1e12, 1e6  # and one over these the smallest
-LARGEST_LOGIT = 7.0  # of the additive share, and its smallest below 0
+# A lengthscale lies from 1 / LARGEST_LENGTHSCALE to LARGEST_LENGTHSCALE; variance and noise likewise.
+LARGEST_LENGTHSCALE, LARGEST_VARIANCE, LARGEST_NOISE = 1e3, 1e12, 1e6
+LARGEST_LOGIT = 7.0  # the logit of the additive share lies from -7 to 7
 
 
 class LogDensity(NamedTuple):
@@ -175,8 +176,8 @@ class Priors:
     additive
         Mean and standard deviation of the logit of the share of one-dimensional effects; None for no share.
     mean_std
-        Standard deviation of a constant mean that is learned; None for a mean of 0. Trials crowd where
-        values are good, so that their average says nothing of where none was made.
+        Standard deviation of a constant mean that is learned; None for a mean of 0. The average of the
+        values would be a poor mean, because most trials are made where values are good.
 
     Examples
     --------

@@ -12,10 +12,11 @@ from .kernels import Kernel
 from .outputs import Outputs
 from .priors import Priors
 
-SETTLED, GROWTH = 40, 1.04  # beyond so many observations hyperparameters are learned when there are 4 % more
-FEW = 20  # up to so many observations every fit starts from the prior's centre as well
-COLD_EVERY = 5  # later every so many observations, and
-COLD_GROWTH = 1.5  # whenever there are so many times the observations of the last fit
+SETTLED = 40  # up to this many observations, hyperparameters are learned after each
+GROWTH = 1.04  # beyond, they are learned when there are 4 % more observations
+FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
+COLD_EVERY = 5  # later, a fit does so at every fifth observation,
+COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the last fit
 
 
 def refit(
@@ -24,8 +25,8 @@ def refit(
 ) -> GP:  # fmt: skip
     """A process of X (N, D) and y (N,) in the user's units.
 
-    last: the hyperparameters of the last fit, which are kept while it is too early to learn them again.
-    always: it is never too early.
+    last: the hyperparameters of the last fit. They are used again until `is_due`.
+    always: whether to learn them anew in any case.
     """
     if X.shape[1] == 1:
         priors = replace(priors, additive=None)  # one effect is the whole

@@ -29,7 +29,10 @@ class Slopes(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """Derivatives by x_l of what `Slopes` holds: (D, D) a point, of which only products are formed."""
+    """What is needed for the derivatives of `Slopes` by x.
+
+    They are (D, D) at each point. `along` gives products with them; the matrices are never formed.
+    """
 
     rows: KernelRows
     weights: Array  # (N,) B (y - prior_mean)

@@ -62,7 +62,10 @@ class PairCovariances:
         return np.asarray(dsymv(1.0, matrix.reshape(n, n, order="F"), vector, lower=1))
 
     def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
-        """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance; `KERNELS` would take roots of r2."""
+        """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance.
+
+        The distances r_j are at hand, so that no root is taken, as `KERNELS` would.
+        """
         # With s_j = √5 r_j:  h0 = (1 + s_j + s_j²/3) exp(-s_j),  -h1 = 5/3 (1 + s_j) exp(-s_j)
         h1, e = self._memory
         if self.kernel == "se":

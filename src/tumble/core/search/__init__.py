@@ -1,1 +1,1 @@
-"""The inner search: the points looked at, the batched climb, and one way to look for each mode."""
+"""The inner search: candidates, local searches in one batch, and one way to search for each mode."""

@@ -1,4 +1,4 @@
-"""Points to look at before the local search: all over the cube, around good trials, downhill from them."""
+"""Candidates: points that are compared before the local search starts from the best of them."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ..arrays import Array
 from ..process.gp import GP
 from .maximize import maximize
 
-DOWNHILL = 0.01  # a descent ends with a step that lowers the mean by less, in units of the prior
+DOWNHILL = 0.01  # a descent ends after a step that lowers the mean by less, in prior standard deviations
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -45,11 +45,11 @@ def downhill(gp: GP, starts: Array) -> Array:
 
 
 def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True) -> Array:
-    """(P, D) points to look at: `count` all over the cube, a quarter as many around `best` (C, D), and one
-    downhill from each of `best`.
+    """(P, D) candidates: `count` all over the cube, a quarter as many around `best` (C, D), and one downhill
+    from each of `best` (`descend`).
 
-    In many dimensions no other point comes near the lowest mean. Without the descents, samples of f*
-    would lie above the lowest mean, and Xs would avoid the best that the process already knows.
+    In many dimensions only the descents come near the lowest mean. Without them, samples of f* would lie
+    above the lowest mean, and Xs would avoid the best region that the process already knows.
     """
     scales = np.asarray(gp.hyper.lengthscales)
     around = surroundings(best, scales, count // 4, rng)

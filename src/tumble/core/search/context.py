@@ -1,4 +1,4 @@
-"""What is known when a trial is chosen: the fitted processes, the incumbent, the points looked at."""
+"""What is known when a trial is chosen: the fitted processes, the incumbent, the candidates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +55,7 @@ class Context:
 
     @cached_property
     def candidates(self) -> Array:
-        """(P, D) the points looked at. They are drawn once a suggestion."""
+        """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
         points = everywhere(
             self.objective, self.best, self.settings.raw_samples, self.rng, descend=self.settings.descend
         )

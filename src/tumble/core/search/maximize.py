@@ -15,8 +15,8 @@ from ..arrays import Array, Flags
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
 FTOL = 1e-3  # a start stops after a step that gains less than this
-HALVE = 4  # after so many evaluations half of the starts that still move go on
-RACE = 6  # after so many evaluations a start goes on only while its slope promises more than the best found
+HALVE = 4  # after this many evaluations, half of the starts that still move go on
+RACE = 6  # from this many on, a start goes on only while it promises more than the best that has ended
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 
 
@@ -48,22 +48,23 @@ def maximize(
     value, grad = fun(x)
     grad = grad * unit
     inverse = np.tile(np.eye(D), (M, 1, 1))
-    fresh = np.ones(M, dtype=bool)  # no curvature known yet
+    fresh = np.ones(M, dtype=bool)  # whether no curvature is known yet
     step = np.ones(M)
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step)
-    live = np.isfinite(value) & (_largest(free) > gtol)
-    ended, top = [], -np.inf
+    active = np.isfinite(value) & (_largest(free) > gtol)
+    ended, top = [], -np.inf  # the starts that have ended, and the best of their values
     for evaluation in range(max_evaluations):
         if evaluation == HALVE:
-            live = _better_half(live, value + 0.5 * np.vecdot(free, direction))
+            active = _better_half(active, value + 0.5 * np.vecdot(free, direction))
         elif evaluation >= RACE:
-            live &= fresh | (value + np.vecdot(free, direction) > top)
-        if np.count_nonzero(live) < len(live):
-            ended.append(Maxima(x[~live], value[~live]))
-            top = np.fmax.reduce(value[~live], initial=top)
-            x, value, grad, free, direction = x[live], value[live], grad[live], free[live], direction[live]
-            inverse, fresh, step = inverse[live], fresh[live], step[live]
+            active &= fresh | (value + np.vecdot(free, direction) > top)
+        if np.count_nonzero(active) < len(active):
+            ended.append(Maxima(x[~active], value[~active]))
+            top = np.fmax.reduce(value[~active], initial=top)
+            x, value, grad, free = x[active], value[active], grad[active], free[active]
+            direction, inverse = direction[active], inverse[active]
+            fresh, step = fresh[active], step[active]
         if len(x) == 0:
             break
         trial = step[:, None] * direction * unit
@@ -74,11 +75,11 @@ def maximize(
         moved = (trial - x) / unit
         gain = np.vecdot(grad, moved)
         good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
-        live = new_value - value >= ftol
+        active = new_value - value >= ftol
         step = np.where(good, 1.0, 0.3 * step)
         if np.count_nonzero(good) < len(good):
             bad = np.flatnonzero(~good)
-            live[bad] = _largest(moved[bad]) >= 1e-9
+            active[bad] = _largest(moved[bad]) >= 1e-9
             if len(bad) == len(good):
                 continue
             trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
@@ -86,7 +87,7 @@ def maximize(
         x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_step)
-        live &= _largest(free) > gtol
+        active &= _largest(free) > gtol
     return _best_first([*ended, Maxima(x, value)])
 
 
@@ -119,11 +120,11 @@ def maximize_above(
     return Maxima(x[order], value[order])
 
 
-def _better_half(live: Flags, hope: Array) -> Flags:
-    """(M,) the half of the `live` starts of most `hope` (M,): the top of a quadratic with their slope."""
-    hope = np.where(live, hope, -np.inf)
-    best = np.argsort(-hope, kind="stable")[: (np.count_nonzero(live) + 1) // 2]
-    return np.isin(np.arange(len(live)), best)
+def _better_half(active: Flags, promise: Array) -> Flags:
+    """(M,) the better half of the `active` starts, by the value that each may reach (`promise`, (M,))."""
+    promise = np.where(active, promise, -np.inf)
+    best = np.argsort(-promise, kind="stable")[: (np.count_nonzero(active) + 1) // 2]
+    return np.isin(np.arange(len(active)), best)
 
 
 def _best_first(ended: list[Maxima]) -> Maxima:

@@ -1,4 +1,4 @@
-"""The ways to look for the next trial: free, own level, bold (15), careful (13), safest. Pure."""
+"""One search for each mode: free, bold (15), careful (13), safest; and within a method's own level. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,8 +18,11 @@ Snap = Callable[[Array], Array]
 SAME = 1e-6  # two points closer than this are one setting
 
 
-def nearly(p_safe: float, odds: float) -> float:
-    """The P(safe) at which the odds of a failure are `odds` times those at `p_safe`."""
+def nearly_as_safe(p_safe: float, odds: float) -> float:
+    """The lowest P(safe) of a point that is nearly as safe as one with `p_safe`.
+
+    Its odds of a failure, (1 - P) / P, are `odds` times those at `p_safe`.
+    """
     return p_safe / (p_safe + odds * (1.0 - p_safe))
 
 
@@ -46,7 +49,7 @@ class Search:
     context: Context
     acquisition: Acquisition
     snap: Snap | None
-    revisit: bool = False  # whether the answer may be a setting that was tried already
+    revisit: bool = False  # whether a setting that was tried already may be the answer
     ftol: float = FTOL
     phi_exponent: float = 1.0  # the power of φ in (15)
 
@@ -63,8 +66,11 @@ class Search:
         best = self._climb(self.acquisition.value_and_grad, starts)
         return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
 
-    def own(self) -> Array | None:
-        """argmax α(x) where the acquisition is finite, searched from the safe trials; None if nowhere."""
+    def within_own_level(self) -> Array | None:
+        """argmax α(x) for a method that sets α to -inf where it is not safe enough (`Method.own_level`).
+
+        The search starts around the safe trials. None where α is finite nowhere.
+        """
         points = np.vstack([self._around_safe(), self.context.candidates])
         screened = self.acquisition.screen(points)
         points = points[np.isfinite(screened)]
@@ -118,12 +124,12 @@ class Search:
         return x if np.isfinite(worth(x[None, :])[0]) else None
 
     def nearly_safest(self) -> Array:
-        """argmax α(x) where the odds of a failure are at most `settings.safest_odds` times the least."""
+        """argmax α(x) among the points that are nearly as safe as the safest one (`settings.safest_odds`)."""
         x, odds = self.safest(), self.context.settings.safest_odds
         if odds is None:
             return x
         p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
-        rho = nearly(p, odds)
+        rho = nearly_as_safe(p, odds)
         found = self.careful(rho) if 0.0 < rho < 1.0 else None
         return x if found is None else found
 
@@ -173,10 +179,10 @@ class Search:
         return np.asarray(points[np.concatenate([best, extra])])
 
     def _choose(self, best: Maxima, starts: Array, others: Array, worth: Callable[[Array], Array]) -> Array:
-        """The best point found that is admissible and, if there is one, new.
+        """The best of the points found, snapped to what can be run; a new one where there is one.
 
-        Snapping may spoil what the search found, so the snapped starts are judged too. If all of these were
-        tried already, `others` are judged.
+        Snapping can make a point worse. The starts are therefore snapped and compared too. If every one of
+        these points was tried already, the best of `others` is taken.
         """
         if self.snap is not None:
             found = self.snap(np.vstack([best.points, starts]))

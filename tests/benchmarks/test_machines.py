@@ -16,8 +16,9 @@ import pytest
 
 import tumble
 from benchmarks.machines.kills import kill_hand, kill_runner
+from benchmarks.machines.outages import restart_server
 from benchmarks.machines.races import race
-from benchmarks.machines.rough import postgres, write_rough_study
+from benchmarks.machines.rough import address_of, postgres, postgres_server, write_rough_study
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.study_file import read_study_file
@@ -127,3 +128,12 @@ def test_optunas_own_workers_keep_a_hard_budget_and_survive_each_other(server: s
     assert len(running) <= kills
     assert failures == 4 or len(told) >= 24 - 6 * kills
     study._storage._backend.engine.dispose()  # type: ignore[attr-defined]
+
+
+def test_workers_survive_a_server_that_is_restarted(folder: Path) -> None:
+    with postgres_server() as server:
+        address = address_of(server)
+        file = write_rough_study(folder, address, trials=500, failures=500, stop=False, pause=0.5)
+        found = restart_server(file, server, workers=2, restarts=3, longest=1.0)
+    assert (found.died, found.lost, found.rerun, found.kept) == (0, 0, 0, 0)
+    assert found.told >= 2

@@ -21,7 +21,7 @@ def ask_for(host: str | None) -> tuple[str, bytes]:
         return [b"the study"]
 
     environ = {} if host is None else {"HTTP_HOST": host}
-    body = for_this_machine(pages)(environ, lambda status, headers: statuses.append(status))  # type: ignore[arg-type, return-value]
+    body = for_this_machine(pages)(environ, lambda status, headers: statuses.append(status))  # type: ignore[arg-type]
     return statuses[0], b"".join(body)
 
 

@@ -14,7 +14,7 @@ from tumble.errors import TumbleError
 from tumble.studies.locking import LockHeld
 
 T = TypeVar("T")
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a storage is tried again
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds before a storage is tried again
 AWAY = (
     sqlalchemy.exc.OperationalError,
     sqlalchemy.exc.InterfaceError,
@@ -88,7 +88,7 @@ class Patience:
         StorageAway
             If the storage is away and we are to stop.
         """
-        pause = FIRST_PAUSE
+        pause, last = FIRST_PAUSE, False
         while True:
             try:
                 found = call()
@@ -96,7 +96,9 @@ class Patience:
                 if not is_outage(error):
                     raise
                 self._note_outage(error)
-                self._sleep(pause, error)
+                if last:
+                    raise StorageAway(f"the storage does not answer ({cause_of(error)})") from error
+                last = self._sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 self._note_answer()
@@ -114,12 +116,14 @@ class Patience:
         self._note_answer()
         return True
 
-    def _sleep(self, seconds: float, error: Exception) -> None:
+    def _sleep(self, seconds: float) -> bool:
+        """Wait; True at once where we are to stop, after one more try."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self._should_stop():
-                raise StorageAway(f"the storage does not answer ({cause_of(error)})") from error
+                return True
             time.sleep(0.1)
+        return self._should_stop()
 
     def _note_outage(self, error: Exception) -> None:
         with self._lock:

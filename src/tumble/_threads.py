@@ -1,13 +1,17 @@
-"""One BLAS thread while a suggestion is worked out.
+"""Threads: one of BLAS while a suggestion is worked out, and one of the user's at a time inside an optimiser.
 
-Its matrices are small: waking a second thread costs more than it saves, and on a machine that is shared with
-the trials themselves it costs a factor of ten.
+The matrices are small: waking a second thread of BLAS costs more than it saves, and on a machine that is
+shared with the trials themselves it costs a factor of ten.
 """
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @cache
@@ -22,3 +26,42 @@ def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread inside the block, and restore what was set."""
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+class Turn:
+    """A lock that one thread holds at a time, and may take again; a copy of it is another, open lock."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        """Wait until no other thread holds it."""
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        """Let the next thread in."""
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type["Turn"], tuple[()]]:
+        """Who is inside is not part of what is copied or stored."""
+        return Turn, ()
+
+
+class HasTurn(Protocol):
+    """An object with a lock of its own."""
+
+    _turn: Turn
+
+
+Owner = TypeVar("Owner", bound=HasTurn)
+
+
+def in_turn(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatenate[Owner, P], T]:
+    """A method that lets one thread at a time into its object."""
+
+    @wraps(method)
+    def waiting(self: Owner, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._turn:
+            return method(self, *args, **kwargs)
+
+    return waiting

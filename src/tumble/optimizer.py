@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks, counting, serialize, trial_checks
-from ._threads import one_blas_thread
+from ._threads import Turn, in_turn, one_blas_thread
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability
@@ -35,6 +35,10 @@ RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every 
 @renamed_attributes(n_trials="max_trials", n_failures_allowed="max_failures")
 class Optimizer:
     """Minimise within `trials` trials and `failures` failures, one suggestion at a time.
+
+    Threads may share an optimiser: they are let in one at a time, so that every promise about the budget
+    holds for all of them together. A `tell` waits while another thread's `ask` is working. Processes can't
+    share one; for those there are study files and `TumbleSampler`.
 
     Parameters
     ----------
@@ -101,6 +105,7 @@ class Optimizer:
         self.method = method
         self.settings = resolve_settings(settings)
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
+        self._turn = Turn()
         self._trials: list[Trial] = []
         self._fitted: Fitted | None = None
         self._check_method(len(self._names or ()))
@@ -221,6 +226,7 @@ class Optimizer:
         """Of the suggestions that claimed P(safe) >= rho_safe, how many turned out safe."""
         return counting.reliability_of(self._trials, self.settings.rho_safe)
 
+    @in_turn
     def recommend(self) -> Recommended | None:
         """Where the model is lowest among the settings that are safe with probability `rho_safe`.
 
@@ -237,6 +243,7 @@ class Optimizer:
             found = recommend(history, self.settings, rng, warm=self._fitted, snap=self._snap)
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
+    @in_turn
     def models(self) -> tuple[History, Models]:
         """What the search learns from, and the processes that it fits.
 
@@ -253,6 +260,7 @@ class Optimizer:
 
     # -- asking ------------------------------------------------------------------------------------------
 
+    @in_turn
     def ask(self) -> Suggestion:
         """The next trial to run. It is in flight until it is told or skipped.
 
@@ -280,6 +288,7 @@ class Optimizer:
         self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
         return suggestion
 
+    @in_turn
     def suggest(self, number: int, reserved: int = 0) -> Suggestion:
         """A suggestion for a caller that keeps the trials itself: nothing is recorded, no budget is checked.
 
@@ -321,6 +330,7 @@ class Optimizer:
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
 
+    @in_turn
     def check_may_start(self) -> None:
         """Raise what `ask` would raise; return where a trial may start.
 
@@ -357,6 +367,7 @@ class Optimizer:
 
     # -- telling -----------------------------------------------------------------------------------------
 
+    @in_turn
     def tell(
         self, trial: Suggestion | int | ArrayLike | Mapping[str, object], value: float | None = None,
         constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
@@ -412,6 +423,7 @@ class Optimizer:
         self._store(told)
         return told
 
+    @in_turn
     def skip(self, trial: Suggestion | int) -> None:
         """Withdraw a suggestion: nothing is learned, nothing is charged.
 
@@ -429,6 +441,7 @@ class Optimizer:
 
     # -- saving ------------------------------------------------------------------------------------------
 
+    @in_turn
     def to_dict(self) -> dict[str, Any]:
         """The whole state as a dict that `json` can write; `from_dict` reads it.
 

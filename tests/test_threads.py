@@ -1,0 +1,57 @@
+"""Threads may share an optimiser; they are let in one at a time."""
+
+import copy
+import pickle
+import threading
+
+import tumble
+from tumble._threads import Turn
+
+
+def together(count, work):
+    """Run `work` in so many threads at once; what each returned or raised."""
+    barrier, found = threading.Barrier(count), []
+
+    def run():
+        barrier.wait()
+        try:
+            found.append(work())
+        except tumble.TumbleError as error:
+            found.append(type(error).__name__)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_a_hard_budget_holds_for_all_threads_together():
+    for seed in range(5):
+        opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 1, constraints=1, seed=seed, on_exhausted="stop")
+        opt.tell([0.5, 0.5], 1.0, [-1.0])
+        found = together(4, opt.ask)
+        assert sum(isinstance(f, tumble.Suggestion) for f in found) == 1
+        assert found.count("BudgetReserved") == 3
+
+
+def test_numbers_are_given_once_and_the_state_can_be_saved():
+    opt = tumble.Optimizer([(0.0, 1.0)], 20, seed=0)
+
+    def ask_and_tell():
+        suggestion = opt.ask()
+        opt.tell(suggestion, float(suggestion.x[0]))
+        return suggestion.number
+
+    numbers = together(6, ask_and_tell)
+    assert sorted(numbers) == list(range(6))
+    assert tumble.Optimizer.from_dict(opt.to_dict()).n_told == 6
+
+
+def test_an_optimizer_is_copied_and_pickled_as_before():
+    opt = tumble.Optimizer([(0.0, 1.0)], 20, seed=0)
+    for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
+        assert other.ask().x == opt.suggest(0).x
+    with Turn() as turn:
+        assert turn is None

@@ -11,8 +11,9 @@ import copy
 import re
 from collections.abc import Callable, Container, Iterable
 from socketserver import ThreadingMixIn
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import optuna_dashboard
 from optuna.storages import BaseStorage
@@ -23,9 +24,6 @@ from tumble.integrations.optuna.private import FrozenStudy
 from tumble.studies import report
 from tumble.studies.errors import PortTaken
 from tumble.studies.ledger import Ledger
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 LOOPBACK = "127.0.0.1"
 OWN_NAMES = (LOOPBACK, "localhost", "[::1]")

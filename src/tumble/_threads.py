@@ -60,7 +60,7 @@ def in_turn(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatenate[
     """A method that lets one thread at a time into its object."""
 
     @wraps(method)
-    def waiting(self: Owner, *args: P.args, **kwargs: P.kwargs) -> T:
+    def waiting(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self._turn:
             return method(self, *args, **kwargs)
 

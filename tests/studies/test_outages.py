@@ -228,3 +228,17 @@ def test_the_next_runner_ends_what_a_killed_one_left(tmp_path: Path) -> None:
     assert "processes that a killed runner left of trial 0" in said[0]
     assert not (tmp_path / "bowl.toml.pending").exists()
     assert json.loads((tmp_path / "pid").read_text()) == left
+
+
+def test_a_runner_that_waits_for_long_says_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tumble.studies.runner.LONG_WAIT", 0.0)
+    ledger = open_study(tmp_path, extra='on_exhausted = "stop"')
+    ledger.ask()
+    said: list[str] = []
+    runner = Runner(Ledger(ledger.config), should_stop=lambda: bool(said), on_notice=said.append)
+    assert runner.run().kind == "stopped"
+    assert len(said) == 1
+    assert said[0].startswith(
+        "trial 1 waits: every failure left may be used by a trial in flight: trial 0, by"
+    )
+    assert "tell or skip it" in said[0]

@@ -10,6 +10,7 @@ until the storage has it (`tumble.studies.kept`); everything else is tried again
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,8 +30,10 @@ from tumble.studies.outages import Patience, StorageAway
 from tumble.studies.ownership import this_runner
 from tumble.studies.records import Entry
 from tumble.studies.storage import HEARTBEAT
+from tumble.studies.waiting import holders
 from tumble.trials import Suggestion
 
+LONG_WAIT = 10.0  # seconds after which it is said who is waited for
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a transient fault is tried again
 
 
@@ -88,6 +91,8 @@ class Runner:
         self.ledger = ledger
         self.should_stop = should_stop
         self.on_start, self.on_told, self.on_beat = on_start, on_told, on_beat
+        self._notice = on_notice
+        self._waits = (-1, math.inf)  # the trial that waits, and when it is said for whom
         self._me = this_runner()
         self._storage = Patience(on_notice, should_stop)
         ledger.kept.say = on_notice
@@ -215,12 +220,23 @@ class Runner:
             self._beat()
             time.sleep(min(0.5, max(end - time.monotonic(), 0.0)))
 
+    def _say_who_is_waited_for(self, number: int) -> None:
+        """Once for each trial that waits for long."""
+        waiting, until = self._waits
+        if waiting != number:
+            self._waits = (number, time.monotonic() + LONG_WAIT)
+        elif time.monotonic() > until:
+            self._waits = (number, math.inf)
+            held = holders([entry for entry in self.ledger.entries() if entry.trial < number])
+            self._notice(f"trial {number} waits: every failure left may be used by a trial in flight: {held}")
+
     def _while_waiting(self, study: optuna.Study, waiting: FrozenTrial) -> bool:
         """The gate has no place: stop if we are to stop, run the trial of a dead runner, or wait."""
         if self.should_stop():
             raise Withdrawn("stopped while waiting")
         if self._is_repeating and self._file.look():
             raise _Edited("the study file was edited while a trial waited")
+        self._say_who_is_waited_for(waiting.number)
         self.on_beat()
         self.ledger.kept.end_left_overs()
         abandoned = self.ledger.adopt(self._me, before=waiting.number)

@@ -96,3 +96,16 @@ def modules() -> list[str]:
 def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("path", LISTED)
+def test_names_that_share_a_line_share_their_default(path: str) -> None:
+    """The table of parameters shows the default of the first name for all names of a line."""
+    if path.startswith(HEAVY):
+        pytest.importorskip(path.split(".")[2])
+    for name, thing in public(path):
+        found = inspect.signature(thing).parameters if arguments(thing) else {}
+        text = inspect.getdoc(thing) or ""
+        for line in re.findall(r"^(\w+(?:, \w+)+)(?: :.*)?$", text, flags=re.MULTILINE):
+            given = [found[one].default for one in line.split(", ") if one in found]
+            assert all(one is given[0] or one == given[0] for one in given), f"{name}: {line}"

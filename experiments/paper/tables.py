@@ -104,7 +104,7 @@ def _p_value(found: Cells, family: str, method: str, block: str, ours: str) -> s
 
 
 def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: str) -> Text:
-    """Both orders, and whether ours is significantly worse than the best other method."""
+    """Both orders, and whether ours differs significantly from the best other method."""
     run = by_method(found, family, names, block)
     order = sorted(run, key=lambda m: float(run[m].values("regret").mean()))
     printed = sorted(
@@ -114,8 +114,9 @@ def _ranking(found: Cells, family: str, names: Sequence[str], block: str, ours: 
     if ours in run and len(run) > 1:
         rival = next(m for m in order if m != ours)
         test = paired(run[ours], run[rival])
-        how = "significantly worse than" if test.worse else "not significantly worse than"
-        text += f" {LABELS[ours]} is {how} the best other method, {LABELS[rival]}"
+        how = "worse" if test.worse else "better" if test.better else ""
+        verdict = f"significantly {how} than" if how else "not significantly different from"
+        text += f" {LABELS[ours]} is {verdict} the best other method, {LABELS[rival]}"
         text += f" (p = {test.p:.2g}, n = {test.n})."
         if ours == "xsf":
             text += _omega_sentence(run, ours)

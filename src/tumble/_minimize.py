@@ -81,7 +81,7 @@ def minimize(
     x0
         A point, or a list of points, to try first. They are billed like any trial.
     seed
-        A whole number makes the search repeatable. A `Generator` gives one; None draws one.
+        A whole number: the same one gives the same search. None, or a `Generator`, draws one.
     method
         A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
     settings

@@ -47,12 +47,12 @@ class Optimizer:
     trials
         T, how many trials there are.
     failures
-        B, how many of them may fail. None for no limit; with constraints that means as many as trials.
+        B, how many of them may fail; None for no limit.
     constraints
         How many constraints come with a trial, or their names; g <= 0 is safe. None: the first trial that is
         told says how many there are.
     seed
-        A whole number makes the search repeatable. A `Generator` gives one; None draws one.
+        A whole number: the same one gives the same search. None, or a `Generator`, draws one.
     method
         A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
     settings

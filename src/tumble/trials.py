@@ -21,7 +21,7 @@ class Outcome:
     Parameters
     ----------
     value
-        The value to be minimised; None where a constraint was violated and there is none.
+        The value to be minimised; None if a violated constraint left none to measure.
     constraints
         The constraints, a list or a dict by name; g <= 0 is safe.
 

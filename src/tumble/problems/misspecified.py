@@ -13,7 +13,7 @@ from ._problem import Array, Problem, unit_cube
 
 
 def cliff() -> Problem:
-    """3-D: the constraint is calm (-0.3) up to an edge and jumps to +1 behind it; the best is there."""
+    """3-D: the constraint is -0.3 up to an edge and jumps to +1 behind it; the optimum lies at the edge."""
     return Problem(
         name="cliff",
         bounds=unit_cube(3),

@@ -19,8 +19,10 @@ def rescaled(
     ----------
     problem
         The problem.
-    scale, offset
+    scale
         The objective becomes scale · f + offset.
+    offset
+        See `scale`.
     constraint_scale
         The constraints become constraint_scale · g.
 
@@ -50,8 +52,10 @@ def noisy(problem: Problem, *, sd: float, constraint_sd: float = 0.0, seed: int 
     ----------
     problem
         The problem.
-    sd, constraint_sd
-        Standard deviations of the noise of the objective and of each constraint.
+    sd
+        Standard deviation of the noise of the objective.
+    constraint_sd
+        Standard deviation of the noise of each constraint.
     seed
         A whole number.
 

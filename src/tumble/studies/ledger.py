@@ -153,8 +153,8 @@ class Ledger:
         owner
             The process that takes it over.
         before
-            Only trials with a lower number.  A process that waits with a trial of its own must not take one
-            that would have to wait for that.
+            Only trials with a lower number are taken.  A later one would wait behind the trial that the
+            caller holds itself, so that neither could start.
 
         Returns
         -------

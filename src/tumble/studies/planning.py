@@ -49,7 +49,7 @@ class Plan:
     rho_start, rho_end
         The P(safe) that is asked for in the first trial, and once no failure is left.
     risky_without_failures
-        How many trials are bold if nothing fails.
+        How many trials are bold if nothing fails. It is a key of `tumble plan --json`, which keeps its name.
     costs
         What each failure costs if every bold trial fails.
     """

@@ -1,8 +1,8 @@
 """Tables of a TOML file: a check for each key, and one sentence for the first value that can't be used.
 
 A check takes a value and gives it back, or raises `InputError`; the checks of single values are those of
-`tumble.checks`. They are written by hand, because a library of models takes longer to load than a study takes
-to be read.
+`tumble.checks`. They are written by hand, because importing a library for it would take longer than reading
+the study.
 """
 
 from __future__ import annotations

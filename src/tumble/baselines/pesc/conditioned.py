@@ -54,7 +54,7 @@ class GivenMinimisers:
     half: Array  # (N, Q) chol^-1 k(X, points)
     pull: Array  # (Q, S)
     shrink: Array  # (Q, S, Q)
-    star: Array  # (Q, S): covariances with `points` to the covariance with f(x*)
+    star: Array  # (Q, S) weights: Cov(f(x), f(x*)) = Σ_q Cov(f(x), f(point_q)) star_q
     star_mean: Array  # (S,)
     star_var: Array  # (S,)
 
@@ -95,7 +95,7 @@ class GivenMinimisers:
 
 @dataclass(frozen=True)
 class _Change:
-    """What one minimiser changes for one process, by covariances with all P points."""
+    """What knowing one minimiser changes for one process. The arrays weigh covariances with all P points."""
 
     pull: Array  # (P,)
     shrink: Array  # (P, P)
@@ -109,12 +109,12 @@ def condition_on_minimisers(gps: Sequence[GP], places: Array, stars: Array) -> t
     points = np.vstack([places, stars])
     joint = [_joint(gp, points) for gp in gps]
     smallest = 10.0 * NUGGET * gps[0].hyper.variance
-    known = [_changes(joint, len(places), len(places) + i, smallest) for i in range(len(stars))]
+    changes = [_changes(joint, len(places), len(places) + i, smallest) for i in range(len(stars))]
     used = np.zeros(len(points), dtype=bool)
     used[len(places) :] = True
-    for one in (one for knowledge in known for one in knowledge):
-        used |= one.shrink.any(axis=1)
-    return tuple(_process_given(gp, points, used, [k[t] for k in known]) for t, gp in enumerate(gps))
+    for change in (change for by_process in changes for change in by_process):
+        used |= change.shrink.any(axis=1)
+    return tuple(_process_given(gp, points, used, [c[t] for c in changes]) for t, gp in enumerate(gps))
 
 
 def _joint(gp: GP, points: Array) -> tuple[Array, Array]:
@@ -123,18 +123,18 @@ def _joint(gp: GP, points: Array) -> tuple[Array, Array]:
     return mean, cov
 
 
-def _process_given(gp: GP, points: Array, used: Mask, known: list[_Change]) -> GivenMinimisers:
+def _process_given(gp: GP, points: Array, used: Mask, changes: list[_Change]) -> GivenMinimisers:
     where = np.flatnonzero(used)
     k = gp.covariance(gp.X, points[where])
     return GivenMinimisers(
         gp=gp,
         points=points[where],
         half=solve_triangular(gp.chol, k, lower=True),
-        pull=np.stack([one.pull[where] for one in known], axis=1),
-        shrink=np.stack([one.shrink[np.ix_(where, where)] for one in known], axis=1),
-        star=np.stack([one.star[where] for one in known], axis=1),
-        star_mean=np.array([one.star_mean for one in known]),
-        star_var=np.array([one.star_var for one in known]),
+        pull=np.stack([change.pull[where] for change in changes], axis=1),
+        shrink=np.stack([change.shrink[np.ix_(where, where)] for change in changes], axis=1),
+        star=np.stack([change.star[where] for change in changes], axis=1),
+        star_mean=np.array([change.star_mean for change in changes]),
+        star_var=np.array([change.star_var for change in changes]),
     )
 
 

@@ -5,7 +5,8 @@ x* is the minimiser, so c_k(x*) <= 0 and at no other point is every constraint m
     Θ[c_k(x*) <= 0]     and     h(x) = 1 - ∏_k Θ[c_k(x) <= 0] Θ[d(x) < 0],     d(x) = f(x) - f(x*)
 
 h sees f only through d, so each factor is approximated by one Gaussian site on d and one on each c_k.
-Sites may have a negative precision: h has two sides. With N(mean, var) under h (all elementwise):
+A site may have a negative precision, because h can also widen the law of d. For independent normals
+N(mean, var) of d and each c_k, elementwise:
 
     a = mean_d/√var_d,  a_k = -mean_k/√var_k,  P = ∏Φ(a_k),  Z = 1 - P Φ(-a),  q = PΦ(-a)/Z,  r_k = φ/Φ(a_k)
     d:    ∂log Z = G/√var_d,  -∂²log Z = G (G + a)/var_d,  G = Pφ(a)/Z

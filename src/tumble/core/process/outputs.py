@@ -13,8 +13,10 @@ class Outputs:
 
     Parameters
     ----------
-    shift, scale
-        Of the user's units.
+    shift
+        Of the user's units; subtracted first.
+    scale
+        Of the user's units; divided by then.
     """
 
     shift: float = 0.0

@@ -8,7 +8,7 @@
 
 Both are maximised, take `b x 1 x d` and are logarithms. The model is of f, which is *minimised*, and a
 constraint is met where g <= 0, unless `constraints` says otherwise. The models are read when the acquisition
-is built. `tumble.integrations.botorch.process` is the torch twin of `tumble.core`.
+is built. `tumble.integrations.botorch.process` has the formulas of `tumble.core` in torch.
 """
 
 from ...core.budget import BudgetState

@@ -1,7 +1,8 @@
-"""A BoTorch model with known derivatives: the torch twin of `core.process.gp` and `core.crossings`.
+"""A BoTorch model with known derivatives: the core's `process.gp`, `process.slopes` and `crossings` in torch.
 
-Autograd through a GPyTorch posterior gives a wrong Var(∂f) for Matérn-5/2, so everything here is closed form,
-in float64 whatever the model's dtype (ν² is a difference of near-equals), and differentiable once by x.
+Autograd through a GPyTorch posterior gives a wrong Var(∂f) for Matérn-5/2, so everything here is a closed
+form that can be differentiated once by x. It is computed in float64 whatever the model's dtype, because ν² is
+a difference of two numbers that are nearly equal.
 Notation as in `tumble.core.process.gp`: M queries, N data, D dimensions, U levels.
 """
 
@@ -68,7 +69,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Slopes:
-    """Posterior of (f, ∇f) at M points, as `core.process.gp.Slopes`."""
+    """Posterior of (f, ∇f) at M points, as `core.process.slopes.Slopes`."""
 
     mean: Tensor  # (M,)
     var: Tensor  # (M,)
@@ -225,7 +226,7 @@ class Process(torch.nn.Module):
 
 @dataclass(frozen=True)
 class _Curvature:
-    """Derivatives by x_l of what `_Slopes` holds, [m, l, j], as `core.process.gp.Curvature`."""
+    """Derivatives by x_l of what `_Slopes` holds, [m, l, j], as `core.process.slopes.Curvature`."""
 
     hess_mean: Tensor
     d_cov_f_grad: Tensor

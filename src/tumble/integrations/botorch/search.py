@@ -85,7 +85,9 @@ def sample_minima(
         A model of f, or a `ModelListGP` as for `FailureAwareExcursionSearch`.
     bounds
         (2, D) lowest and highest inputs.
-    objective_index, constraints
+    objective_index
+        As for `FailureAwareExcursionSearch`.
+    constraints
         As for `FailureAwareExcursionSearch`.
     maximize
         Whether the largest f is meant.
@@ -117,8 +119,10 @@ def starts(
         (2, D) lowest and highest inputs.
     q
         1: one point at a time.
-    num_restarts, raw_samples
-        How many starts, and how many points are looked at.
+    num_restarts
+        How many starts.
+    raw_samples
+        How many candidates they are chosen from.
     options
         "seed" of the points.
 
@@ -166,10 +170,12 @@ def optimize_excursion(
         Xs or XsF.
     bounds
         (2, D) lowest and highest inputs.
-    num_restarts, raw_samples
-        Local searches, and points that are looked at to start them.
+    num_restarts
+        How many local searches.
+    raw_samples
+        How many candidates their starts are chosen from.
     seed
-        Of the points that are looked at.
+        Of the candidates.
     options
         For `optimize_acqf`.
 

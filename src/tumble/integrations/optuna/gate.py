@@ -9,11 +9,10 @@ that waited in Optuna's queue (enqueued, or a retry) got its number before it ru
 another trial has a later turn, it draws a ticket that lies just behind the last turn, and before the number
 of the next trial that is created.  A turn never becomes earlier.
 
-Of the trials that have started, let L be the one with the last turn.  When L looked for its place, each of
-the others was in flight, with a turn before L's, and L counted it.  Or it was not in flight, and then it got
-a turn behind L's, because it was created or drew its ticket after L had its own.  A trial that L counted then
-either fails, and the sum stays, or does not, and the sum falls.  So failures and trials in flight never
-exceed B, for threads, processes and machines alike, without a lock.
+Why this never exceeds B, for threads, processes and machines alike, without a lock: of the trials that have
+started, let L be the one with the last turn.  Every other one was in flight when L looked for its place, and
+L counted it.  (One that came later has a turn behind L's, because it was created or drew its ticket after L
+had its own.)  From then on a counted trial fails, and the sum stays, or it does not fail, and the sum falls.
 
 A trial that waits also fails the trials whose worker died (their heartbeat has expired), which frees their
 place.  It sends its own heartbeats meanwhile, because Optuna sends them only for trials that run.

@@ -283,7 +283,7 @@ class TumbleSampler(BaseSampler):
         suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
         )
-        if suggestion.mode == "start" and not optimizer.constraint_names:  # there may be some all the same
+        if suggestion.mode == "start" and not optimizer.constraint_names:  # the objective may set some yet
             suggestion = replace(suggestion, p_safe=np.nan)
         suggestion = replace(suggestion, why=explain(suggestion, optimizer.active_method.name))
         fitted = suggestion.fitted or optimizer.fitted

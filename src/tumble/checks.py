@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import InputError
 
+LARGEST_CHOICE = 10**300  # beyond it no float64 is near
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
 LONGEST = 60  # characters of a value in a message
@@ -119,6 +120,8 @@ def choice(value: object, name: str) -> str | bool | int | float:
     """What a parameter can be set to."""
     if not isinstance(value, str | int | float):
         refuse(name, "text, a number, true or false", value)
+    if isinstance(value, int) and abs(value) > LARGEST_CHOICE:
+        refuse(name, "a number that float64 can hold", value, "write it as text")
     return value
 
 

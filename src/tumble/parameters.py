@@ -72,6 +72,8 @@ class Float:
                 f"step must lie in (0, high - low] = (0, {self.high - self.low:g}], but it is {step:g}: "
                 "with a larger step there is only one value to try"
             )
+        if (self.high - self.low) / step > checks.LARGEST:
+            raise InputError(f"step {step:g} gives more values than float64 can tell apart: drop it")
 
     @property
     def width(self) -> int:

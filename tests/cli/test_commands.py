@@ -530,3 +530,30 @@ def test_a_reason_that_is_no_text_is_told_shown_exported_and_reported(cli: Cli, 
     code, _, err = cli("report", file, "-o", tmp_path / "out.html")
     assert (code, err) == (0, "")
     assert "\x1b" not in (tmp_path / "out.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("extra", "parameter"),
+    [
+        ("", "x = { choices = [" + "9" * 400 + ", 1] }"),
+        ("", "x = { low = 0.0, high = 10.0, step = 1e-300 }"),
+        ("", "x = { low = 0, high = " + "9" * 400 + " }"),
+        ('storage = "sqlite:///' + "a" * 300 + '.db"', "x = { low = 0.0, high = 1.0 }"),
+        ('storage = "sqlite:///a\\u0000.db"', "x = { low = 0.0, high = 1.0 }"),
+        ('storage = "postgresql://h:abc/db"', "x = { low = 0.0, high = 1.0 }"),
+    ],
+)
+def test_numbers_names_and_ports_that_nothing_can_hold_exit_with_2(
+    cli: Cli, tmp_path: Path, extra: str, parameter: str
+) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(f'name = "a"\nobjective = "y"\ntrials = 5\n{extra}\n[parameters]\n{parameter}\n')
+    code, _, err = cli("ask", file)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(f"tumble: {file}: ")
+
+
+@pytest.mark.parametrize("words", [("status", "a\0b"), ("export", "a.toml", "o\0"), ("init", "x\0")])
+def test_a_path_with_nul_exits_with_2(cli: Cli, words: tuple[str, ...]) -> None:
+    code, _, err = cli(*words)
+    assert (code, "can't contain the character NUL" in err) == (2, True)

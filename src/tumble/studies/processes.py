@@ -63,11 +63,11 @@ def wait(
         Whether the time limit ended it.
     """
     deadline = math.inf if timeout is None else time.monotonic() + timeout
-    try:
-        with _Pulse(beat, every) as pulse:
+    with _Pulse(beat, every) as pulse:
+        try:
             return not _wait_until(deadline, process, pulse)
-    finally:
-        end(process)
+        finally:
+            end(process)
 
 
 def end(process: subprocess.Popen[bytes], patience: float | None = None) -> None:

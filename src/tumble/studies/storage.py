@@ -49,7 +49,10 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
     sqlite = config.storage.startswith("sqlite")
     options = {"connect_args": {"timeout": BUSY}} if sqlite else _server_options(config.storage)
     if sqlite:
-        _check_rights(config, reading)
+        try:
+            _check_rights(config, reading)
+        except OSError as error:  # no such name can be
+            raise _not_opened(config, error) from None
     if sqlite and reading:
         options = {"creator": partial(_connect_to_read, _file(config.storage))}
     for attempt in range(ATTEMPTS):

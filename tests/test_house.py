@@ -160,6 +160,7 @@ ACROSS = {
     "integrations/optuna/test_contract.py": "Optuna's own tests of a sampler",
     "packaging/test_distributions.py": "sdist and wheel",
     "packaging/test_workflows.py": "workflows, hooks and the image",
+    "studies/test_ledger_machine.py": "the ledger against a model of it",
     "studies/test_pages.py": "report and dashboard in a browser",
 }
 ROOMS = ("experiments", "benchmarks", "examples", "packaging")  # beside src/tumble, with tests of their own

@@ -51,7 +51,7 @@ def test_the_newest_heading_of_the_change_log_is_the_version_that_is_worked_on()
 
 
 def test_the_change_log_has_the_usual_sections():
-    usual = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    usual = {"Upgrading", "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert set(re.findall(r"^### (.+)$", text("CHANGELOG.md"), re.MULTILINE)) <= usual
 
 

@@ -27,7 +27,7 @@ class Reliability:
     Parameters
     ----------
     level
-        The P(safe) that is looked at.
+        The P(safe) from which on suggestions are counted.
     claimed
         Number of suggestions with a P(safe) of at least `level`.
     held

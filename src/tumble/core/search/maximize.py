@@ -63,8 +63,7 @@ def maximize(
             ended.append(Maxima(x[~active], value[~active]))
             top = np.fmax.reduce(value[~active], initial=top)
             x, value, grad, free = x[active], value[active], grad[active], free[active]
-            direction, inverse = direction[active], inverse[active]
-            fresh, step = fresh[active], step[active]
+            direction, inverse, fresh, step = direction[active], inverse[active], fresh[active], step[active]
         if len(x) == 0:
             break
         trial = step[:, None] * direction * unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import subprocess
 import sys
@@ -42,6 +43,25 @@ def test_what_a_command_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None
     )
     assert isinstance(rig.run(script(tmp_path, code), SETTING, 0), rig.Measured)
     assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+def test_without_proc_and_waitid_a_command_is_ended_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS."""
+    monkeypatch.setattr(processes, "_has_proc", lambda: False)
+    monkeypatch.delattr(os, "waitid")
+    code = (
+        "import subprocess, time; p = subprocess.Popen(['sleep', '60']); open('pid', 'w').write(str(p.pid));"
+        "time.sleep(60)"
+    )
+    verdict = rig.run(script(tmp_path, code, "timeout = 2.0"), SETTING, 0)
+    assert verdict == rig.Crashed("ran longer than 2 s")
+    end = time.monotonic() + 10
+    while is_alive(int((tmp_path / "pid").read_text())):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert processes.end_marked("any") == 0
 
 
 def test_marked_processes_are_found_and_ended_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,9 @@ def end(process: subprocess.Popen[bytes], patience: float | None = None) -> None
         give_up = time.monotonic() + (PATIENCE if patience is None else patience)
         while _group_lives(process) and time.monotonic() < give_up:
             time.sleep(0.01)
+    if not _has_proc():  # who else is in the group can't be seen
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
@@ -150,18 +153,22 @@ def _wait_until(deadline: float, process: subprocess.Popen[bytes], pulse: _Pulse
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether a command has ended; it keeps its number until `process.wait`."""
-    if process.returncode is not None:
-        return True
+    if process.returncode is not None or not hasattr(os, "waitid"):  # macOS has none
+        return process.poll() is not None
     how = os.WEXITED | os.WNOHANG | os.WNOWAIT
     return os.waitid(os.P_PID, process.pid, how) is not None
 
 
 def _group_lives(process: subprocess.Popen[bytes]) -> bool:
     """Whether a process of the group is alive; without /proc only the command itself is looked at."""
-    if not Path("/proc/self").exists():
+    if not _has_proc():
         return not _has_ended(process)
     fields = (_fields(pid) for pid in _pids())
     return any(f is not None and f[2] == str(process.pid) and f[0] not in "ZX" for f in fields)
+
+
+def _has_proc() -> bool:
+    return Path("/proc/self").exists()
 
 
 def _pids() -> Iterator[int]:
@@ -177,7 +184,7 @@ def _fields(pid: int) -> list[str] | None:
 
 
 def _marked(mark: str) -> set[int]:
-    if not Path("/proc/self").exists():
+    if not _has_proc():
         return set()
     return {pid for pid in _pids() if pid != os.getpid() and _carries(pid, mark)}
 

@@ -35,6 +35,8 @@ def show(value: object) -> str:
         shown = repr(value)
     except ValueError:  # Python writes no integer of more than 4300 digits
         shown = "a number of thousands of digits"
+    except RecursionError:
+        shown = "something nested too deep"
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 3] + "..."
 
 

@@ -83,10 +83,12 @@ def reading(data: Any) -> Iterator[None]:
     """Say of whatever goes wrong inside that the saved state is damaged, and where."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-        raise InputError(f"expected the dict of Optimizer.to_dict() in format {FORMAT}, found {found!r}")
+        raise InputError(
+            f"expected the dict of Optimizer.to_dict() in format {FORMAT}, found {checks.show(found)}"
+        )
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"the saved Optimizer is damaged ({what}); pass what to_dict gave") from error
 

@@ -254,6 +254,10 @@ BAD = {
         edit("retries = 3", "retries = -2"),
         "retries: must be a whole number of at least 0",
     ),
+    "a limit beyond every number": (
+        edit('"<= 12"', '"<= 1e999"'),
+        "constraints.torque: expected",
+    ),
     "storage that is no url": (
         edit("sqlite:///drill.db", "drill.db"),
         "storage: expected a URL of sqlite, postgresql",

@@ -50,7 +50,7 @@ def shown(url: str) -> str:
     if clear is None:
         return f"{scheme[1].lower()}://{HIDDEN}"
     user = "" if clear["user"] is None else f"{HIDDEN}@"
-    return f"{scheme[1].lower()}://{user}{clear['place']}"
+    return f"{scheme[1].lower()}://{user}{scrub(clear['place'], url)}"
 
 
 def scrub(text: str, url: str) -> str:

@@ -5,6 +5,7 @@ Reading writes nothing.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tumble import methods
+from tumble import checks, methods
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Float, Int, Parameter
 from tumble.space import Space
@@ -200,10 +201,8 @@ def _numeric(table: SimpleNamespace) -> Parameter:
 
 def _limit(file: Path, name: str, text: str) -> Limit:
     match = LIMIT.fullmatch(text)
-    if match is None:
-        message = (
-            f'expected "<= number" or ">= number", but {text!r} came; write for example: {name} = "<= 12"'
-        )
+    if match is None or not math.isfinite(float(match[2])):
+        message = f'expected "<= number" or ">= number", but {checks.show(text)} came; write for example: {name} = "<= 12"'
         raise _wrong(file, f"constraints.{name}", message)
     return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
 

@@ -252,9 +252,8 @@ def test_settings_go_by_name_or_as_they_are():
 
 
 def test_an_unknown_incumbent_is_refused():
-    with pytest.raises(
-        tumble.InputError, match=r"settings\.incumbent must be one of mean, observed, not 'best'"
-    ):
+    expected = r"""settings\.incumbent must be "mean", "observed" or "all", not 'best'"""
+    with pytest.raises(tumble.InputError, match=expected):
         Settings(incumbent="best")  # type: ignore[arg-type]
 
 

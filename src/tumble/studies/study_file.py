@@ -202,7 +202,8 @@ def _numeric(table: SimpleNamespace) -> Parameter:
 def _limit(file: Path, name: str, text: str) -> Limit:
     match = LIMIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[2])):
-        message = f'expected "<= number" or ">= number", but {checks.show(text)} came; write for example: {name} = "<= 12"'
+        came = f'expected "<= number" or ">= number", but {checks.show(text)} came'
+        message = f'{came}; write for example: {name} = "<= 12"'
         raise _wrong(file, f"constraints.{name}", message)
     return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
 

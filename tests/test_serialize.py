@@ -210,7 +210,7 @@ def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubb
         (("history", 0, "u", 0), None, "a coordinate must be a number, not None"),
         (("history", 0, "u", 0), 1.5, r"the coordinates of trial 0 must lie in \[0, 1\]"),
         (("history", 0, "number"), 3, "the suggestion of trial 3 is called 0"),
-        (("history", 0, "status"), "lost", "status must be .pending., .told. or .skipped., not 'lost'"),
+        (("history", 0, "status"), "lost", "status must be .pending., .told., .skipped. or .voided."),
         (("history", 0, "constraints"), [1.0, 2.0], "trial 0 has 2 constraints"),
         (("history", 1, "value"), 1.0, "trial 1 failed and has a value"),
         (("history", 0, "suggestion", "why"), 3, "why must be text, not 3"),

@@ -27,8 +27,8 @@ def failures(trials: Sequence[Trial]) -> int:
 
 
 def used(trials: Sequence[Trial]) -> int:
-    """How many billed trials were told or are in flight."""
-    return sum(t.billed and t.status != "skipped" for t in trials)
+    """How many billed trials were told or are in flight; skipped and voided ones are given back."""
+    return sum(t.billed and t.status in ("told", "pending") for t in trials)
 
 
 def in_flight(trials: Sequence[Trial]) -> int:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, counting, serialize, trial_checks
+from . import checks, counting, serialize, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
@@ -22,7 +22,7 @@ from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .explanation import explain
 from .methods import CONSTRAINED, find_method, resolve_settings
 from .space import Space
-from .trials import Best, OnExhausted, Recommended, Suggestion, Trial
+from .trials import Best, Change, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
 NO_TRIAL = (
@@ -125,8 +125,8 @@ class Optimizer:
         bounds
             The box to search, or a `tumble.space.Space`.
         history
-            The trials, told, in flight or skipped, in the order of their numbers, which may have gaps. Where
-            the x of a trial is None it is worked out from u.
+            The trials, told, in flight, skipped or voided, in the order of their numbers, which may have
+            gaps. Where the x of a trial is None it is worked out from u.
         trials
             T, how many trials there are; those of `history` count, unless they are not billed.
         failures
@@ -175,6 +175,11 @@ class Optimizer:
     def trials(self) -> tuple[Trial, ...]:
         """Every trial, in the order of their numbers."""
         return tuple(self._trials)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What was voided and amended, in the order of the trials: when, why, and what it was before."""
+        return tuple(change for trial in self._trials for change in trial.changes)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -439,6 +444,99 @@ class Optimizer:
         """
         self._store(replace(self._pending(trial), status="skipped"))
 
+    # -- undoing -----------------------------------------------------------------------------------------
+
+    @in_turn
+    def void(self, trial: Suggestion | Trial | int, reason: str = "") -> Trial:
+        """Take a told trial out: it teaches nothing, and gives back its trial and its failure.
+
+        The search goes on as if the trial had never been, and the next fit starts afresh. Its number is never
+        used again, its results stay in `trials`, and constraints that it named stay known.
+
+        Parameters
+        ----------
+        trial
+            The trial, its suggestion, or its number.
+        reason
+            Why it is taken out.
+
+        Returns
+        -------
+        Trial
+            The trial as it is kept.
+
+        Raises
+        ------
+        InputError
+            If there is no such trial, or it is in flight (skip it), skipped or voided; nothing is changed.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, seed=0)
+        >>> opt.void(opt.tell([0.9], failed=True), "the sensor was loose").status
+        'voided'
+        >>> opt.trials_left, opt.failures_left
+        (10, 2)
+        """
+        changed = undo.voided(self._named(trial), checks.text(reason, "reason"))
+        self._store(changed)
+        self._fitted = None  # what it taught is forgotten
+        return changed
+
+    @in_turn
+    def amend(
+        self, trial: Suggestion | Trial | int, value: float | None = None,
+        constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
+        failed: bool = False, reason: str = "",
+    ) -> Trial:  # fmt: skip
+        """Replace the results of a told trial, all of them, or make it failed.
+
+        The search goes on as if this had been told in the first place, and the next fit starts afresh. What
+        was told before stays in `changes`. Failures may rise above B: that is recorded.
+
+        Parameters
+        ----------
+        trial
+            The trial, its suggestion, or its number.
+        value
+            As for `tell`.
+        constraints
+            As for `tell`.
+        failed
+            As for `tell`.
+        reason
+            Why it failed, where it did; else why it is amended.
+
+        Returns
+        -------
+        Trial
+            The trial as it is kept.
+
+        Raises
+        ------
+        InputError
+            If there is no such trial, it is in flight (tell it), skipped or voided, or its results can't be
+            recorded; nothing is changed.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, seed=0)
+        >>> wrong = opt.tell([0.9], 32.0)
+        >>> opt.amend(wrong, 3.2).value, opt.changes[0].value
+        (3.2, 32.0)
+        """
+        names = self._names_for(constraints)
+        record = self._named(trial)
+        undo.check_may_amend(record.number, record.status)
+        outcome = trial_checks.outcome(value, constraints, failed, reason, names)
+        self._check_method(len(names))
+        if names or outcome.value is not None:
+            self._names = names
+        changed = undo.amended(record, outcome, failed, reason)
+        self._store(changed)
+        self._fitted = None  # what the other results taught is forgotten
+        return changed
+
     # -- saving ------------------------------------------------------------------------------------------
 
     @in_turn
@@ -547,18 +645,26 @@ class Optimizer:
 
     def _pending(self, trial: Suggestion | int) -> Trial:
         """The trial in flight that `trial` names."""
-        number = trial.number if isinstance(trial, Suggestion) else trial
+        record = self._named(trial)
+        if record.status != "pending":
+            raise InputError(
+                f"trial {record.number} is {record.status} already; each trial is told or skipped once"
+            )
+        return record
+
+    def _named(self, trial: Suggestion | Trial | int) -> Trial:
+        """The trial that `trial` names."""
+        number = trial.number if isinstance(trial, Suggestion | Trial) else trial
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise InputError(f"a trial is named by its Suggestion or its number, not {checks.show(trial)}")
         record = next((t for t in self._trials if t.number == number), None)
         if record is None:
             raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
-        if isinstance(trial, Suggestion) and not _is_same(trial.x, record.x):
+        if isinstance(trial, Suggestion | Trial) and not _is_same(trial.x, record.x):
+            what = type(trial).__name__.lower()
             raise InputError(
-                f"suggestion {number} is not one of this Optimizer: its x differs from that of trial {number}"
+                f"{what} {number} is not one of this Optimizer: its x differs from that of trial {number}"
             )
-        if record.status != "pending":
-            raise InputError(f"trial {number} is {record.status} already; each trial is told or skipped once")
         return record
 
     def _store(self, record: Trial) -> None:

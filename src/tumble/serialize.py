@@ -17,11 +17,12 @@ from .core.process.models import Fitted
 from .core.settings import Settings
 from .errors import InputError
 from .space import Float, Space
-from .trials import Mode, OnExhausted, Status, Suggestion, Trial
+from .trials import Change, ChangeKind, Mode, OnExhausted, Status, Suggestion, Trial
 
 FORMAT = 1
 MODES: tuple[Mode, ...] = get_args(Mode)
 STATUSES: tuple[Status, ...] = get_args(Status)
+CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
 
@@ -105,6 +106,8 @@ def box(space: Space) -> list[tuple[float, float]]:
 def trial_to_json(trial: Trial) -> dict[str, Any]:
     """A trial as a dict that `json` can write; x is left out, because it is u decoded."""
     record = asdict(replace(trial, x=None, suggestion=None))
+    if not trial.changes:
+        del record["changes"]  # as earlier versions wrote it
     if trial.suggestion is not None:
         suggestion = asdict(replace(trial.suggestion, x=None, fitted=None))
         record["suggestion"] = {k: v for k, v in suggestion.items() if k not in NOT_SAVED}
@@ -113,7 +116,8 @@ def trial_to_json(trial: Trial) -> dict[str, Any]:
 
 def trial_from_json(data: Mapping[str, Any]) -> Trial:
     """The trial that `trial_to_json` wrote, without its x: `Optimizer.from_trials` decodes u."""
-    checks.keys(data, "a trial", (field.name for field in fields(Trial)))
+    known = {field.name for field in fields(Trial)}
+    checks.keys(data, "a trial", known if "changes" in data else known - {"changes"})
     number = checks.whole(data["number"], "number", 0)
     u = tuple(checks.number(v, "a coordinate") for v in _items(data, "u"))
     return Trial(
@@ -129,6 +133,22 @@ def trial_from_json(data: Mapping[str, Any]) -> Trial:
         suggestion=None
         if data["suggestion"] is None
         else replace(suggestion_from_json(data["suggestion"]), u=u),
+        changes=tuple(change_from_json(c) for c in checks.items(data.get("changes", []), "changes")),
+    )
+
+
+def change_from_json(data: Mapping[str, Any]) -> Change:
+    """What a trial was before a change, as `trial_to_json` wrote it."""
+    checks.keys(data, "a change", (field.name for field in fields(Change)))
+    return Change(
+        number=checks.whole(data["number"], "number", 0),
+        kind=checks.one_of(data["kind"], "kind", CHANGES),
+        at=checks.text(data["at"], "at"),
+        reason=checks.text(data["reason"], "reason"),
+        value=_maybe(data["value"], "value"),
+        constraints=tuple(_maybe(g, "a constraint") for g in _items(data, "constraints")),
+        crashed=checks.truth(data["crashed"], "crashed"),
+        failure=checks.text(data["failure"], "failure"),
     )
 
 

@@ -10,7 +10,8 @@ from .core.history import violated
 from .core.process.models import Fitted
 
 Mode = Literal["start", "free", "bold", "careful", "safest", "confirm", "try"]
-Status = Literal["pending", "told", "skipped"]
+Status = Literal["pending", "told", "skipped", "voided"]
+ChangeKind = Literal["voided", "amended"]
 OnExhausted = Literal["safe", "stop"]
 
 
@@ -92,6 +93,34 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a told trial was before it was voided or amended.
+
+    Parameters
+    ----------
+    number
+        The trial's number.
+    kind
+        "voided" or "amended".
+    at
+        When, in UTC: 2026-01-31T12:00:00+00:00.
+    reason
+        Why it was changed.
+    value, constraints, crashed, failure
+        What the trial had until then: its value, its constraints, whether it crashed, and why.
+    """
+
+    number: int
+    kind: ChangeKind
+    at: str
+    reason: str
+    value: float | None
+    constraints: tuple[float | None, ...]
+    crashed: bool
+    failure: str
+
+
+@dataclass(frozen=True)
 class Trial:
     """One trial: where it lies, what came of it, and the suggestion that it came from.
 
@@ -104,7 +133,7 @@ class Trial:
     u
         The same in the unit cube.
     status
-        "pending" (in flight), "told" or "skipped".
+        "pending" (in flight), "told", "skipped", or "voided": told, and taken out again.
     value
         The value to be minimised; None where there is none.
     constraints
@@ -117,6 +146,8 @@ class Trial:
         Whether it counts as a trial, and as a failure if it failed. Old data do not.
     suggestion
         What was predicted of it; None for a setting of the user's own.
+    changes
+        What it was before each change, the first one first; empty where nothing was amended or voided.
 
     Examples
     --------
@@ -134,11 +165,17 @@ class Trial:
     reason: str = ""
     billed: bool = True
     suggestion: Suggestion | None = None
+    changes: tuple[Change, ...] = ()
 
     @property
     def pending(self) -> bool:
         """Whether it is in flight: asked for, and neither told nor skipped."""
         return self.status == "pending"
+
+    @property
+    def amended(self) -> bool:
+        """Whether other results were told first."""
+        return any(change.kind == "amended" for change in self.changes)
 
     @property
     def failed(self) -> bool:

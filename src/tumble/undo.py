@@ -1,0 +1,62 @@
+"""Undo: a told trial that is taken out, or whose results are replaced. What it was before is kept with it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from .errors import InputError
+from .trial_checks import Checked
+from .trials import Change, ChangeKind, Trial
+
+
+def voided(trial: Trial, reason: str) -> Trial:
+    """A told trial, taken out; its results stay to be looked at.
+
+    Raises
+    ------
+    InputError
+        If it is not told.
+    """
+    check_may_void(trial.number, trial.status)
+    return replace(trial, status="voided", changes=(*trial.changes, _before(trial, "voided", reason)))
+
+
+def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial:
+    """A told trial with other results.
+
+    Raises
+    ------
+    InputError
+        If it is not told.
+    """
+    check_may_amend(trial.number, trial.status)
+    return replace(
+        trial, value=results.value, constraints=results.constraints, crashed=crashed, reason=results.reason,
+        changes=(*trial.changes, _before(trial, "amended", reason)),
+    )  # fmt: skip
+
+
+def check_may_void(number: int, status: str) -> None:
+    """Refuse to void what is not told."""
+    if status in ("pending", "running"):
+        raise InputError(f"trial {number} is in flight: skip it; only a told trial is voided")
+    if status != "told":
+        raise InputError(f"trial {number} is {status} already; only a told trial is voided, and once")
+
+
+def check_may_amend(number: int, status: str) -> None:
+    """Refuse to amend what is not told."""
+    if status in ("pending", "running"):
+        raise InputError(f"trial {number} is in flight: tell it; only a told trial is amended")
+    if status != "told":
+        raise InputError(f"trial {number} is {status}: it has no results to amend")
+
+
+def now() -> str:
+    """The time in UTC, to the second: 2026-01-31T12:00:00+00:00."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _before(trial: Trial, kind: ChangeKind, reason: str) -> Change:
+    return Change(
+        trial.number, kind, now(), reason, trial.value, trial.constraints, trial.crashed, trial.reason
+    )

@@ -1,0 +1,353 @@
+"""Void and amend: a slip of the finger is taken back, and the search goes on as if it had never been."""
+
+import json
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import tumble
+from tumble import plots
+
+TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
+BOX = [(-5.0, 5.0), (0.0, 10.0)]
+
+
+def optimizer(trials=20, failures: int | None = 5, constraints: Any = 1, **more: Any) -> tumble.Optimizer:
+    return tumble.Optimizer(BOX, trials, failures, constraints, seed=0, settings=TINY, **more)
+
+
+def bowl(x) -> float:
+    return float((x[0] - 1.0) ** 2 + 0.1 * (x[1] - 3.0) ** 2)
+
+
+def load(x) -> float:
+    return float(x[0] + x[1] - 9.0)
+
+
+def played(count: int = 6, **more: Any) -> tumble.Optimizer:
+    opt = optimizer(**more)
+    for _ in range(count):
+        s = opt.ask()
+        opt.tell(s, bowl(s.x), [load(s.x)])
+    return opt
+
+
+def rebuilt(opt: tumble.Optimizer, history: Any) -> tumble.Optimizer:
+    """A study that has seen `history` and nothing else; its first fit starts afresh."""
+    return tumble.Optimizer.from_trials(
+        BOX, history, trials=opt.max_trials, failures=opt.max_failures, constraints=opt.constraint_names,
+        seed=opt.seed, settings=TINY, on_exhausted=opt.on_exhausted,
+    )  # fmt: skip
+
+
+def same(a: tumble.Suggestion, b: tumble.Suggestion) -> bool:
+    return bool(np.array_equal(a.x, b.x)) and replace(a, x=None) == replace(b, x=None)
+
+
+# -- a plain model of the counts ---------------------------------------------------------------------------
+
+
+@dataclass
+class Plain:
+    """What the model knows of one trial."""
+
+    status: str
+    failed: bool = False
+    value: float | None = None
+    billed: bool = True
+
+
+class Undoing(RuleBasedStateMachine):
+    """Asks, tells, skips, voids and amends in any order: the counts are those of a plain list."""
+
+    @initialize(trials=st.integers(1, 10), failures=st.integers(0, 4))
+    def begin(self, trials, failures):
+        self.opt = optimizer(trials, min(failures, trials))
+        self.model: list[Plain] = []
+
+    def draw(self, data: Any, status: str) -> int:
+        return data.draw(st.sampled_from([n for n, t in enumerate(self.model) if t.status == status]))
+
+    def has(self, status: str) -> bool:
+        return any(t.status == status for t in getattr(self, "model", []))
+
+    @rule()
+    def ask(self):
+        used = sum(t.billed and t.status in ("told", "pending") for t in self.model)
+        if used >= self.opt.max_trials:
+            with pytest.raises(tumble.TrialsExhausted):
+                self.opt.ask()
+        else:
+            assert self.opt.ask().number == len(self.model)
+            self.model.append(Plain("pending"))
+
+    @rule(value=st.floats(-5, 5), g=st.floats(-1, 1))
+    def tell_old_data(self, value, g):
+        self.opt.tell([value, 5.0], value, [g], billed=False)
+        self.model.append(Plain("told", g > 0, value, billed=False))
+
+    @precondition(lambda self: self.has("pending"))
+    @rule(data=st.data(), value=st.floats(-5, 5), g=st.floats(-1, 1), crash=st.booleans())
+    def tell(self, data, value, g, crash):
+        n = self.draw(data, "pending")
+        if crash:
+            self.opt.tell(n, failed=True)
+        else:
+            self.opt.tell(n, value, [g])
+        self.model[n] = Plain("told", crash or g > 0, None if crash else value)
+
+    @precondition(lambda self: self.has("pending"))
+    @rule(data=st.data())
+    def skip(self, data):
+        n = self.draw(data, "pending")
+        self.opt.skip(n)
+        self.model[n].status = "skipped"
+
+    @precondition(lambda self: self.has("told"))
+    @rule(data=st.data())
+    def void(self, data):
+        n = self.draw(data, "told")
+        self.opt.void(n, "slip")
+        self.model[n].status = "voided"
+
+    @precondition(lambda self: self.has("told"))
+    @rule(data=st.data(), value=st.floats(-5, 5), g=st.floats(-1, 1), crash=st.booleans())
+    def amend(self, data, value, g, crash):
+        n = self.draw(data, "told")
+        if crash:
+            self.opt.amend(n, failed=True, reason="broke")
+        else:
+            self.opt.amend(n, value, [g])
+        self.model[n] = Plain("told", crash or g > 0, None if crash else value, billed=self.model[n].billed)
+
+    @precondition(lambda self: self.has("pending") or self.has("voided") or self.has("skipped"))
+    @rule(data=st.data())
+    def refuse(self, data):
+        n = data.draw(st.sampled_from([n for n, t in enumerate(self.model) if t.status != "told"]))
+        before = self.opt.to_dict()
+        with pytest.raises(tumble.InputError):
+            self.opt.void(n)
+        with pytest.raises(tumble.InputError):
+            self.opt.amend(n, 1.0, [0.0])
+        assert self.opt.to_dict() == before
+
+    @rule()
+    def save_and_restore(self):
+        self.opt = tumble.Optimizer.from_dict(json.loads(json.dumps(self.opt.to_dict())))
+
+    @invariant()
+    def the_counts_are_those_of_the_model(self):
+        if not hasattr(self, "opt"):
+            return
+        opt, model = self.opt, self.model
+        told = [t for t in model if t.status == "told"]
+        used = sum(t.billed and t.status in ("told", "pending") for t in model)
+        failures = sum(t.billed and t.failed for t in told)
+        assert [t.status for t in opt.trials] == [t.status for t in model]
+        assert [t.number for t in opt.trials] == list(range(len(model)))
+        assert (opt.n_told, opt.n_failures) == (len(told), failures)
+        assert opt.trials_left == opt.max_trials - used
+        assert opt.failures_left == max(opt.failures_allowed - failures, 0)
+        safe = [t.value for t in told if not t.failed and t.value is not None]
+        assert (None if opt.best is None else opt.best.value) == (min(safe) if safe else None)
+        assert opt.reliability.claimed <= len(told)
+
+
+TestUndoing = Undoing.TestCase
+TestUndoing.settings = effort(
+    max_examples=25, stateful_step_count=20, suppress_health_check=[HealthCheck.too_slow], deadline=None
+)
+
+
+# -- what a voided trial leaves behind ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 3, 5])
+@pytest.mark.parametrize("on_exhausted", ["safe", "stop"])
+def test_a_study_with_a_voided_trial_suggests_what_one_that_never_had_it_suggests(number, on_exhausted):
+    opt = played(on_exhausted=on_exhausted)
+    opt.void(number, "typing error")
+    never = rebuilt(opt, [t for t in opt.trials if t.number != number])
+    for _ in range(3):
+        n = opt.trials[-1].number + 1
+        assert same(opt.suggest(n), never.suggest(n))
+        s = opt.ask()
+        if number == 5 and never.trials[-1].number < 5:  # a gap at the end is the caller's to keep
+            break
+        assert same(s, never.ask())
+        for search in (opt, never):
+            search.tell(s.number, bowl(s.x), [load(s.x)])
+    assert opt.failures_left == never.failures_left
+    assert opt.recommend() is not None
+
+
+def test_an_amended_study_suggests_what_one_that_was_told_the_truth_suggests():
+    opt = optimizer()
+    for n in range(6):
+        s = opt.ask()
+        opt.tell(s, 100.0 * bowl(s.x) if n == 2 else bowl(s.x), [-load(s.x) if n == 2 else load(s.x)])
+    x = opt.trials[2].x
+    opt.amend(2, bowl(x), [load(x)])
+    truth = rebuilt(opt, [replace(t, changes=()) for t in opt.trials])
+    for _ in range(3):
+        s = opt.ask()
+        assert same(s, truth.ask())
+        for search in (opt, truth):
+            search.tell(s.number, bowl(s.x), [load(s.x)])
+
+
+def test_amending_before_the_next_suggestion_is_as_good_as_telling_it_right_bit_for_bit():
+    """No fit has seen the slip; only the warm start, which is forgotten, tells the two apart."""
+    slipped, right = played(), played()
+    s, t = slipped.ask(), right.ask()
+    assert same(s, t)
+    slipped.tell(s, 1e6, [5.0])
+    slipped.amend(s, bowl(s.x), [load(s.x)])
+    right.tell(t, bowl(t.x), [load(t.x)])
+    fresh = rebuilt(right, right.trials)
+    assert same(slipped.suggest(7), fresh.suggest(7))
+
+
+def test_a_trial_may_be_amended_to_a_failure_and_back():
+    opt = played(3)
+    before = opt.trials[1]
+    assert opt.amend(1, failed=True, reason="bit broke").failed
+    assert (opt.trials[1].reason, opt.trials[1].value, opt.trials[1].crashed) == ("bit broke", None, True)
+    back = opt.amend(1, before.value, before.constraints, reason="it did not")
+    assert (back.value, back.constraints, back.crashed) == (before.value, before.constraints, False)
+    assert [(c.kind, c.crashed) for c in back.changes] == [("amended", False), ("amended", True)]
+
+
+def test_the_history_says_what_it_was_when_and_why():
+    opt = played(2)
+    told = opt.trials[0]
+    opt.amend(told, 7.0, [0.5], reason="typing error")
+    opt.void(0, "the sensor was loose")
+    first, second = opt.changes
+    assert (first.number, first.kind, first.reason) == (0, "amended", "typing error")
+    assert (first.value, first.constraints) == (told.value, told.constraints)
+    assert (second.kind, second.value, second.reason) == ("voided", 7.0, "the sensor was loose")
+    assert first.at <= second.at
+    assert opt.trials[0].amended
+    again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
+    assert again.changes == opt.changes
+    assert again.trials[0].status == "voided"
+
+
+def test_a_state_without_changes_is_written_as_before():
+    assert all("changes" not in trial for trial in played(2).to_dict()["history"])
+
+
+def test_an_amendment_above_the_budget_is_recorded_and_a_hard_cap_stops():
+    opt = played(3, failures=1, on_exhausted="stop")
+    for trial in opt.trials:
+        opt.amend(trial, failed=True)
+    assert (opt.n_failures, opt.failures_left) == (3, 0)
+    with pytest.raises(tumble.BudgetExhausted):
+        opt.ask()
+    for number in (0, 1, 2):
+        opt.void(number)
+    assert opt.ask().failures_left == 1
+
+
+def test_figures_and_results_leave_a_voided_trial_out():
+    opt = played(5)
+    opt.void(2)
+    opt.void(4)
+    assert plots.progress_data(opt).number == [0, 1, 3]
+    assert plots.coordinates_data(opt).number == [0, 1, 3]
+    assert len(opt.models()[0].X) == 3
+    assert plots.budget_data(opt).number[-1] <= 5
+    assert opt.best is None or opt.best.number in (0, 1, 3)
+
+
+def test_voiding_everything_is_a_new_start():
+    opt = played(2)
+    opt.void(0)
+    opt.void(1)
+    assert (opt.best, opt.recommend(), opt.trials_left, opt.n_told) == (None, None, 20, 0)
+    assert (opt.ask().mode, opt.trials[-1].number) == ("start", 2)
+
+
+def test_open_constraints_are_learned_from_an_amendment_too():
+    opt = optimizer(constraints=None)
+    opt.tell(opt.ask(), failed=True)
+    opt.amend(0, 1.0, {"load": -1.0})
+    assert opt.constraint_names == ("load",)
+
+
+# -- bad input ---------------------------------------------------------------------------------------------
+
+
+def test_void_and_amend_refuse_what_is_not_told():
+    opt = played(2)
+    pending = opt.ask()
+    opt.skip(opt.ask())
+    opt.void(0)
+    before = opt.to_dict()
+    for call, message in [
+        (lambda: opt.void(0), "trial 0 is voided already"),
+        (lambda: opt.void(pending), "trial 2 is in flight: skip it"),
+        (lambda: opt.void(3), "trial 3 is skipped already"),
+        (lambda: opt.void(9), "there is no trial 9"),
+        (lambda: opt.void(True), "named by its Suggestion or its number"),
+        (lambda: opt.void("1"), "named by its Suggestion or its number"),  # type: ignore[arg-type]
+        (lambda: opt.void(1, reason=3), "reason must be text"),  # type: ignore[arg-type]
+        (lambda: opt.amend(pending, 1.0, [0.0]), "trial 2 is in flight: tell it"),
+        (lambda: opt.amend(0, 1.0, [0.0]), "trial 0 is voided: it has no results"),
+        (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it has no results"),
+        (lambda: opt.amend(1), "nothing was told"),
+        (lambda: opt.amend(1, 1.0), "is missing"),
+        (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),
+        (lambda: opt.amend(1, float("nan"), [0.0]), "value must be finite"),
+        (lambda: opt.amend(1, 1.0, failed=True), "a failed trial has no value"),
+        (lambda: opt.tell(0, 1.0, [0.0]), "trial 0 is voided already"),
+        (lambda: opt.skip(0), "trial 0 is voided already"),
+    ]:
+        with pytest.raises(tumble.InputError, match=message):
+            call()
+    assert opt.to_dict() == before
+
+
+def test_a_trial_of_another_optimizer_is_refused():
+    opt, other = played(2), played(2)
+    other.tell([0.0, 0.0], 1.0, [-1.0])
+    opt.tell([1.0, 0.0], 1.0, [-1.0])
+    with pytest.raises(tumble.InputError, match="trial 2 is not one of this Optimizer"):
+        opt.void(other.trials[2])
+
+
+@pytest.mark.parametrize("damage", [{"kind": "lost"}, {"number": -1}, {"at": 3}, {"more": 1}])
+def test_a_damaged_change_is_refused_when_it_is_read(damage):
+    opt = played(1)
+    opt.void(0)
+    state = json.loads(json.dumps(opt.to_dict()))
+    state["history"][0]["changes"][0].update(damage)
+    with pytest.raises(tumble.InputError, match="the saved Optimizer is damaged"):
+        tumble.Optimizer.from_dict(state)
+
+
+def test_threads_may_void_and_amend_at_once():
+    opt = optimizer(200)
+    for k in range(40):
+        opt.tell([k / 10, 5.0], float(k), [-1.0])
+
+    def change(k: int) -> None:
+        if k % 2:
+            opt.void(k)
+        else:
+            opt.amend(k, -1.0 * k, [-1.0])
+
+    threads = [threading.Thread(target=change, args=(k,)) for k in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (opt.n_told, opt.trials_left, len(opt.changes)) == (20, 180, 40)

@@ -73,7 +73,7 @@ class Undoing(RuleBasedStateMachine):
         self.model: list[Plain] = []
 
     def draw(self, data: Any, status: str) -> int:
-        return data.draw(st.sampled_from([n for n, t in enumerate(self.model) if t.status == status]))
+        return int(data.draw(st.sampled_from([n for n, t in enumerate(self.model) if t.status == status])))
 
     def has(self, status: str) -> bool:
         return any(t.status == status for t in getattr(self, "model", []))

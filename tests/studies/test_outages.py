@@ -100,6 +100,35 @@ def test_a_run_survives_a_storage_that_fails_anywhere(
     assert not ledger.kept.folder.exists()
 
 
+def test_a_crash_is_billed_also_where_the_storage_fails_while_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Optuna ends a trial although its sampler could not write that it failed."""
+    ledger = open_study(tmp_path)
+    ledger.ask()
+    ledger.skip(0)  # so that [start] is over
+    ledger.ask()
+
+    def no_note(*args: object) -> None:
+        raise outage()
+
+    monkeypatch.setattr(ledger.sampler, "after_trial", no_note)
+    with pytest.raises(sqlalchemy.exc.OperationalError):
+        ledger.fail(1, "bit broke")
+    assert (ledger.entry(1).outcome, ledger.entry(1).reading.reason) == ("failed", "bit broke")
+    assert ledger.status().failures == 1
+
+
+def test_a_crash_after_half_a_skip_is_billed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_study(tmp_path)
+    ledger.ask()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(ledger.store._storage), "set_trial_state_values", flaky(lambda *a: True, 9))
+        with pytest.raises(sqlalchemy.exc.OperationalError):
+            ledger.skip(0)
+    assert ledger.fail(0, "bit broke").outcome == "failed"
+
+
 def test_a_display_that_cannot_look_does_not_reach_the_rig(tmp_path: Path) -> None:
     def look(*args: object) -> None:
         raise outage()

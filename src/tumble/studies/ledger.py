@@ -225,7 +225,7 @@ class Ledger:
             return self.skip(number, reason, owner=owner, kind="transient")
         with self._closing(number, owner):
             self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
-            self.store.store_reason(self.store.id_of(number), reason)
+            self.store.mark_failure(self.store.id_of(number), reason)
             self._finish(number, TrialState.FAIL)
         return self.entry(number)
 

@@ -10,7 +10,7 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.notes import DECISION, OUTCOME, REASON, outcome, storable
+from tumble.integrations.optuna.notes import DECISION, OUTCOME, outcome
 from tumble.parameters import Categorical, Choice, Float, Parameter
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
@@ -87,9 +87,13 @@ class TrialStore:
         for name, g in excesses.items():
             self._storage.set_trial_system_attr(trial_id, f"{private.CONSTRAINT}{name}", g)
 
-    def store_reason(self, trial_id: int, reason: str) -> None:
-        """Store why a trial failed, before it is finished."""
-        self._storage.set_trial_user_attr(trial_id, REASON, storable(reason))
+    def mark_failure(self, trial_id: int, reason: str) -> None:
+        """Store that a trial failed, and why, before it is finished.
+
+        The sampler would note it while Optuna ends the trial, which Optuna does also where the note could not
+        be written; the failure would then count as none.
+        """
+        self._storage.set_trial_system_attr(trial_id, OUTCOME, outcome("failure", reason or "told as failed"))
 
     def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         """Tell Optuna the end of a trial; `ValueError` where it is over already."""

@@ -10,6 +10,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -40,7 +41,7 @@ def drill(x: Array) -> Outcome:
     return Outcome(float(seconds), (float(torque - 12.0), float(temperature - 80.0)))
 
 
-def search(method: str, seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
+def search(method: Literal["xsf", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
     """One search from the known setting; ``live`` prints every trial with what was asked for."""
     opt = Optimizer(BOUNDS, trials, FAILURES if method == "xsf" else None, CONSTRAINTS, seed, method)
     first = drill(START)

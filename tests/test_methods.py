@@ -3,7 +3,7 @@
 import importlib
 import sys
 from dataclasses import fields, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -41,8 +41,8 @@ def tell(opt, where, method: Method, billed=True):
 def started(method: Method, seed=3, settings=FAST, failures=None):
     """Six points told, four of them safe."""
     opt = tumble.Optimizer(
-        BOUNDS, trials=30, failures=failures, constraints=count(method), seed=seed, method=method.name,
-        settings=settings,
+        BOUNDS, trials=30, failures=failures, constraints=count(method), seed=seed,
+        method=cast(MethodName, method.name), settings=settings,
     )  # fmt: skip
     for x in ([-1.0, 12.0], [0.5, 11.0], [2.5, 19.0], [0.0, 18.0], [2.9, 15.0], [1.0, 11.5]):
         tell(opt, x, method, billed=False)
@@ -232,7 +232,7 @@ def test_methods_without_constraints_refuse_them_and_name_those_that_take_them()
 
 def test_an_unknown_method_is_told_the_listed_ones():
     with pytest.raises(tumble.InputError) as error:
-        tumble.Optimizer([(0.0, 1.0)], method="simplex")
+        tumble.Optimizer([(0.0, 1.0)], method="simplex")  # type: ignore[arg-type]
     assert str(error.value) == (
         "method must be one of xs, xsf, ei, pi, ucb, mes, eic, pesc, safe-set, or None; not 'simplex'"
     )

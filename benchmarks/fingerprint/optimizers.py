@@ -48,12 +48,12 @@ def search(opt: tumble.Optimizer, evaluate: Evaluate, most: int) -> list[Row]:
     return rows
 
 
-def free(seed: int, method: str, settings: str) -> list[Row]:
+def free(seed: int, method: Any, settings: str) -> list[Row]:
     """A box without limits."""
     return search(tumble.Optimizer(BOX, 20, seed=seed, method=method, settings=settings), plain, 18)
 
 
-def under_limit(seed: int, method: str, settings: str) -> list[Row]:
+def under_limit(seed: int, method: Any, settings: str) -> list[Row]:
     """A box with one limit, from a safe start."""
     opt = tumble.Optimizer(BOX, 24, 5, 1, seed, method, settings)
     tell(opt, START, limited(START))

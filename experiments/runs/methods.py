@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import tumble.methods
 from tumble import Optimizer, Settings
 from tumble.errors import InputError
-from tumble.methods import METHODS
+from tumble.methods import METHODS, MethodName
 from tumble.problems import Evaluation, Problem
 from tumble.trials import OnExhausted
 
@@ -78,7 +78,7 @@ class TumbleSearcher:
             failures=spec.failures,
             constraints=list(problem.constraint_names),
             seed=spec.seed,
-            method=spec.method,
+            method=cast(MethodName, spec.method),
             settings=Settings.from_dict(spec.settings),
             on_exhausted=spec.on_exhausted,
         )

@@ -15,6 +15,7 @@ from .core.budget import stop_reason
 from .core.deprecation import warn_renamed
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
+from .methods import MethodName
 from .optimizer import NO_TRIAL, Optimizer
 from .outcomes import read_failure, read_outcome
 from .trials import OnExhausted, Suggestion
@@ -60,9 +61,9 @@ Callback = Callable[[Result], object]
 
 def minimize(
     fun: Callable[[Array], Any], bounds: ArrayLike, trials: int = 100, failures: int | None = None,
-    x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None, method: str | None = None,
-    settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", progress: bool = False,
-    callback: Callback | None = None,
+    x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None,
+    method: MethodName | None = None, settings: str | Settings = "default",
+    on_exhausted: OnExhausted = "safe", progress: bool = False, callback: Callback | None = None,
 ) -> Result:  # fmt: skip
     """Minimise a function over a box within `trials` trials and `failures` failures.
 

@@ -20,7 +20,7 @@ from .core.search.modes import Proposal, Snap
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .explanation import explain
-from .methods import CONSTRAINED, find_method, resolve_settings
+from .methods import CONSTRAINED, MethodName, find_method, resolve_settings
 from .space import Space
 from .trials import Best, Change, OnExhausted, Recommended, Suggestion, Trial
 
@@ -95,7 +95,8 @@ class Optimizer:
     def __init__(
         self, bounds: ArrayLike | Space, trials: int = 100, failures: int | None = None,
         constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
-        method: str | None = None, settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
+        method: MethodName | None = None, settings: str | Settings = "default",
+        on_exhausted: OnExhausted = "safe",
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
         self.space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
@@ -114,7 +115,7 @@ class Optimizer:
     def from_trials(
         cls, bounds: ArrayLike | Space, history: Iterable[Trial], *, trials: int = 100,
         failures: int | None = None, constraints: int | Sequence[str] | None = 0,
-        seed: int | np.random.Generator | None = None, method: str | None = None,
+        seed: int | np.random.Generator | None = None, method: MethodName | None = None,
         settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
         fitted: Fitted | None = None,
     ) -> "Optimizer":  # fmt: skip

@@ -16,6 +16,7 @@ from .core.process.covariance import Hyper
 from .core.process.models import Fitted
 from .core.settings import Settings
 from .errors import InputError
+from .methods import MethodName
 from .space import Float, Space
 from .trials import Change, ChangeKind, Mode, OnExhausted, Status, Suggestion, Trial
 
@@ -37,7 +38,7 @@ class State:
     failures: int | None
     constraints: tuple[str, ...] | None
     seed: int
-    method: str | None
+    method: MethodName | None
     settings: Settings
     on_exhausted: OnExhausted
     history: tuple[Trial, ...]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from tumble.core.history import violated
+from tumble.methods import MethodName
 from tumble.parameters import Choice
 from tumble.space import Space
 
@@ -96,7 +97,7 @@ class StudyConfig:
     transient_exit_codes: frozenset[int]
     retries: int
     seed: int
-    method: str | None
+    method: MethodName | None
     settings: str
     space: Space
     limits: tuple[Limit, ...]

@@ -35,6 +35,7 @@ from ... import serialize
 from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from ...methods import MethodName
 from ...optimizer import Optimizer
 from ...trials import OnExhausted, Suggestion, Trial
 from .problem import AxSpace, Measured, Objectives
@@ -99,7 +100,7 @@ class TumbleNode(ExternalGenerationNode):
 
     def __init__(
         self, trials: int = 100, failures: int | None = None, seed: int | None = None,
-        method: str | None = None, settings: str | Settings | dict[str, Any] = "default",
+        method: MethodName | None = None, settings: str | Settings | dict[str, Any] = "default",
         on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (), name: str = "tumble",
     ) -> None:  # fmt: skip
         super().__init__(name=name, should_deduplicate=False)  # a setting is repeated only if none is new
@@ -244,8 +245,9 @@ def _parameters(trial: BaseTrial) -> TParameterization:
 
 
 def generation_strategy(
-    trials: int = 100, failures: int | None = None, *, seed: int | None = None, method: str | None = None,
-    settings: str | Settings = "default", on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (),
+    trials: int = 100, failures: int | None = None, *, seed: int | None = None,
+    method: MethodName | None = None, settings: str | Settings = "default",
+    on_exhausted: OnExhausted = "safe", unbilled: Sequence[int] = (),
 ) -> GenerationStrategy:  # fmt: skip
     """A strategy of one `TumbleNode`, for `client.set_generation_strategy`.
 

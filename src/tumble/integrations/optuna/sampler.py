@@ -46,7 +46,7 @@ from tumble.integrations.optuna.trials import (
     stored_constraints,
     to_trial,
 )
-from tumble.methods import find_method, resolve_settings
+from tumble.methods import MethodName, find_method, resolve_settings
 from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
 from tumble.space import Space
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
@@ -111,7 +111,7 @@ class TumbleSampler(BaseSampler):
         trials: int = 100,
         failures: int | None = None,
         seed: int | None = None,
-        method: str | None = None,
+        method: MethodName | None = None,
         settings: str | Settings = "default",
         on_exhausted: OnExhausted = "safe",
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,

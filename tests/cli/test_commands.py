@@ -65,6 +65,8 @@ def test_everything_has_help_with_an_example_and_the_exit_codes(cli: Cli) -> Non
         "ask",
         "tell",
         "skip",
+        "void",
+        "amend",
         "status",
         "best",
         "plan",

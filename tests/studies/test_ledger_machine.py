@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted, TumbleError
+from tumble.studies import undo
 from tumble.studies.config import StudyConfig
 from tumble.studies.csv_io import import_csv
 from tumble.studies.ledger import Ledger
@@ -229,6 +230,44 @@ class LedgerMachine(RuleBasedStateMachine):
             return self.ledger.skip(number, owner=owner)
 
         self.end(pick, act, Kept("void"))
+
+    # -- taking back
+
+    def change(self, pick: int, act: Callable[[int], object], after: Callable[[Kept], Kept]) -> None:
+        """Change a told trial; one that is in flight or void, or was never asked, can't be."""
+        told = [i for i, kept in enumerate(self.model.kept) if kept.phase == "told"]
+        number = told[pick % len(told)] if pick < 16 and told else pick % (len(self.model.kept) + 1)
+        known = self.model.kept[number : number + 1]
+        if known and known[0].phase == "told":
+            act(number)
+            self.model.kept[number] = after(known[0])
+        else:
+            with pytest.raises(InputError):
+                act(number)
+
+    @rule(pick=st.integers(0, 20))
+    def void(self, pick: int) -> None:
+        self.change(
+            pick, lambda n: undo.void(self.ledger, n, "slip"), lambda kept: replace(kept, phase="void")
+        )
+
+    @rule(pick=st.integers(0, 20), load=LOADS, cost=st.integers(-3, 3).map(float))
+    def amend(self, pick: int, load: float, cost: float) -> None:
+        results = {"cost": cost, "load": load}
+        self.change(
+            pick,
+            lambda n: undo.amend(self.ledger, n, results),
+            lambda kept: replace(kept, results=results, crashed=False),
+        )
+
+    @rule(pick=st.integers(0, 20), load=st.none() | LOADS)
+    def amend_to_a_failure(self, pick: int, load: float | None) -> None:
+        results = {} if load is None else {"load": load}
+        self.change(
+            pick,
+            lambda n: undo.amend(self.ledger, n, results, "fell"),
+            lambda kept: replace(kept, results=results, crashed=True),
+        )
 
     # -- from outside
 

@@ -1,4 +1,4 @@
-"""The command line: `tumble init | run | ask | tell | skip | status | best | plan | confirm | export | …`
+"""The command line: `tumble init | run | ask | tell | skip | void | amend | status | best | …`
 
 Exit codes: 0 done; 2 the input can't be used (file, key and remedy are named, nothing was written); 3 the rig
 needs someone to look at it; 4 nothing is left to ask for; 130 stopped by Ctrl-C, run it again to go on.
@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import change, read, show
+from tumble.cli import change, read, show, undo
 from tumble.cli.options import EPILOG
 from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
@@ -34,7 +34,7 @@ class InOrder(click.Group):
 app = click.version_option(__version__, message="%(prog)s %(version)s")(
     InOrder(
         name="tumble",
-        commands=[*change.COMMANDS, *read.COMMANDS],
+        commands=[*change.COMMANDS, *undo.COMMANDS, *read.COMMANDS],
         help="Find the best safe setting of an experiment within T trials and B failures.",
         epilog=EPILOG,
         no_args_is_help=True,

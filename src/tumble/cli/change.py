@@ -14,7 +14,16 @@ import click
 
 from tumble.cli import show
 from tumble.cli.example import EXAMPLE
-from tumble.cli.options import EPILOG, PATH, as_json, study_file, trial_number
+from tumble.cli.options import (
+    EPILOG,
+    PATH,
+    as_json,
+    parse_results,
+    study_file,
+    trial_number,
+    without_question,
+)
+from tumble.cli.questions import confirm_at_terminal, is_at_terminal
 from tumble.errors import InputError
 from tumble.studies import rig
 from tumble.studies.config import NAME
@@ -114,24 +123,35 @@ def ask(file: Path, json: bool) -> None:
 @click.argument("results", nargs=-1)
 @click.option("--failed", metavar="WHY", help="It failed, and why.")
 @click.option("--transient", is_flag=True, help="With --failed: the infrastructure's fault, not billed.")
-def tell(file: Path, trial: int, results: tuple[str, ...], failed: str | None, transient: bool) -> None:
+@without_question
+def tell(
+    file: Path, trial: int, results: tuple[str, ...], failed: str | None, transient: bool, yes: bool
+) -> None:
     """Tell what came of a trial: its results, or that it failed.
 
-    A failed trial may carry what was measured before it failed.
+    A failed trial may carry what was measured before it failed. At a terminal a value that is far from its
+    prediction is asked about; elsewhere it is recorded with a warning.
 
     Example: tumble tell drill.toml 7 cost=3.2 torque=11.4
 
     Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
     """
-    measured = dict(_result(text) for text in results)
+    measured = parse_results(results)
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file)
     check_names(ledger.config, measured)
+    from tumble.studies.surprise import warning
+
+    doubts = _doubts(ledger, trial, measured)
+    if doubts:
+        confirm_at_terminal(f"trial {trial}: {'; '.join(doubts)}\nreally?", yes)
     if failed is not None:
         entry = ledger.fail(trial, failed, measured, transient)
     else:
         entry = ledger.tell(trial, measured)
+    if doubts and not yes and not is_at_terminal():
+        print(f"tumble: {show.printable(warning(ledger.config, trial, doubts))}", file=sys.stderr)
     print(show.line(entry, ledger.config))
     print(show.status(ledger.status(), ledger.config))
 
@@ -190,14 +210,14 @@ def import_(file: Path, table: Path) -> None:
     print(f"{found.read} trials read as evidence; none is billed{again}")
 
 
-def _result(text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    try:
-        if not equals or not NAME.fullmatch(name):
-            raise ValueError
-        return name, float(value)
-    except ValueError:
-        raise InputError(f"expected name=number such as cost=3.2, but {text!r} came") from None
+def _doubts(ledger: Ledger, trial: int, measured: dict[str, float]) -> list[str]:
+    """What of a trial in flight is far from its prediction."""
+    from tumble.studies.surprise import surprises
+
+    entries = ledger.entries()
+    if not (0 <= trial < len(entries) and entries[trial].is_running):
+        return []  # the ledger says why it can't be told
+    return surprises(ledger.config, entries[trial], measured, entries)
 
 
 COMMANDS = (init, run, ask, tell, skip, confirm, import_)

@@ -26,6 +26,7 @@ from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience
 from tumble.studies.records import Entry
 from tumble.studies.runner import End, Runner
+from tumble.studies.surprise import SurpriseWatch
 from tumble.studies.waiting import holders
 from tumble.trials import Suggestion
 
@@ -149,7 +150,16 @@ class _Silent:
 
 
 class _Speaking(_Silent):
-    """Says what someone who watches should read."""
+    """Says what someone who watches should read: notices, and values that are far from their prediction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self._lock = ledger, threading.Lock()
+        self._surprises = SurpriseWatch(ledger)
+
+    def look(self) -> None:
+        with self._lock:  # a beat may look at the same time
+            for text in self._surprises.look():
+                self.notice(text)
 
     def notice(self, text: str) -> None:
         print(f"tumble: {show.printable(text)}", file=sys.stderr, flush=True)
@@ -159,7 +169,7 @@ class _Lines(_Speaking):
     """One line for each trial that is over: for pipes and logs."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger, self._lock = ledger, threading.Lock()
+        super().__init__(ledger)
         self._seen = {e.trial for e in ledger.entries() if not e.is_running}
 
     def told(self, entry: Entry) -> None:
@@ -171,13 +181,15 @@ class _Lines(_Speaking):
                 if entry.trial not in self._seen and not entry.is_running:
                     self._seen.add(entry.trial)
                     print(show.line(entry, self._ledger.config), flush=True)
+        super().look()
 
 
 class _LiveTable(_Speaking):
     """The latest trials and what is left, redrawn in place."""
 
     def __init__(self, ledger: Ledger, live: Live) -> None:
-        self._ledger, self._live = ledger, live
+        super().__init__(ledger)
+        self._live = live
 
     def started(self, suggestion: Suggestion) -> None:
         self.look()
@@ -187,6 +199,7 @@ class _LiveTable(_Speaking):
 
     def look(self) -> None:
         self._live.update(live_table(self._ledger), refresh=True)
+        super().look()
 
 
 def live_table(ledger: Ledger) -> Group:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from tumble.errors import InputError
+from tumble.studies.config import NAME
 
 EPILOG = (
     "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
@@ -27,4 +31,20 @@ PATH = FilePath(path_type=Path)
 
 study_file = click.argument("file", type=PATH)
 trial_number = click.argument("trial", type=int)
+without_question = click.option("--yes", is_flag=True, help="Do not ask at a terminal.")
 as_json = click.option("--json", is_flag=True, help="One line of JSON.")
+
+
+def parse_results(words: Sequence[str]) -> dict[str, float]:
+    """What was measured, from name=number; the last one counts where a name stands twice."""
+    return dict(map(_result, words))
+
+
+def _result(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if not equals or not NAME.fullmatch(name):
+            raise ValueError
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"expected name=number such as cost=3.2, but {text!r} came") from None

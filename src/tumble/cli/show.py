@@ -72,8 +72,10 @@ def line(entry: Entry, config: StudyConfig) -> str:
     why = entry.reason(config)
     reason = f" ({why})" if why else ""
     mode = str(entry.decision.get("mode", "own"))
+    amended = " amended" if entry.is_amended else ""
     head = f"{entry.trial:>4}  {mode:<8}{percent(entry.decision.get('p_safe')):>9}  {entry.outcome:<9}"
-    return printable(f"{head}{pairs(entry.results)}{reason}  <-  {pairs(entry.parameters)}".rstrip())
+    text = f"{head}{pairs(entry.results)}{reason}{amended}  <-  {pairs(entry.parameters)}"
+    return printable(text.rstrip())
 
 
 def status(found: Status, config: StudyConfig) -> str:
@@ -86,6 +88,8 @@ def status(found: Status, config: StudyConfig) -> str:
         f"  failures  {found.failures}, {budget}",
         f"  best      {best(found.best, config)}",
     ]
+    if found.voided or found.amended:
+        lines.append(f"  changed   {found.voided} voided, {found.amended} amended")
     return "\n".join(lines)
 
 

@@ -51,7 +51,7 @@ def old_trial(
 def columns(config: StudyConfig) -> list[str]:
     """The columns of the file: the setting, what was measured, and what became of it."""
     rest = ["failed", "reason", "outcome", "billed", "mode", "rho", "p_safe", "why", "started", "ended"]
-    return ["trial", *config.space.names, *config.result_names, *rest]
+    return ["trial", *config.space.names, *config.result_names, *rest, "changes"]
 
 
 def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
@@ -68,6 +68,7 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
         **{key: note.get(key) for key in ("mode", "rho", "p_safe", "why")},
         "started": stored.datetime_start,
         "ended": stored.datetime_complete,
+        "changes": "; ".join(map(str, entry.changes)),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from optuna.trial import FrozenTrial
 
 from tumble.integrations.optuna import private
+from tumble.integrations.optuna.changes import StoredChange, changes_of
 from tumble.integrations.optuna.notes import decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
@@ -62,6 +63,16 @@ class Entry:
         return self.reading.phase == "running"
 
     @property
+    def changes(self) -> list[StoredChange]:
+        """What was voided or amended, and what it was before."""
+        return changes_of(self.stored)
+
+    @property
+    def is_amended(self) -> bool:
+        """Whether it counts, with other results than were told first."""
+        return self.reading.phase == "told" and bool(self.changes)
+
+    @property
     def outcome(self) -> str:
         """In a word or two: safe, failed, unmeasured, no value, running, or why it is void."""
         if self.is_running:
@@ -106,6 +117,8 @@ class Status:
         How many trials are in flight.
     best
         The best safe trial; None where nothing safe was seen.
+    voided, amended
+        How many told trials were taken out, and how many have other results than were told first.
     """
 
     trials: int
@@ -114,6 +127,8 @@ class Status:
     failures_left: int
     pending: int
     best: Found | None
+    voided: int = 0
+    amended: int = 0
 
 
 def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry:
@@ -145,6 +160,8 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         failures_left=max(budget - failures, 0),
         pending=pending,
         best=_best(entries, config),
+        voided=sum(entry.outcome == "voided" for entry in entries),
+        amended=sum(entry.is_amended for entry in entries),
     )
 
 

@@ -18,7 +18,7 @@ from tumble import plots
 from tumble.optimizer import Optimizer
 from tumble.plots import CRASHED, FAILED, NEUTRAL, SAFE
 from tumble.studies.config import StudyConfig
-from tumble.studies.records import Entry
+from tumble.studies.records import Entry, Status
 from tumble.studies.whole_files import write_whole
 from tumble.trials import Recommended
 
@@ -249,11 +249,16 @@ def _summary(ledger: Ledger) -> str:
         "trials": f"{status.trials} told, {status.pending} in flight, "
         f"{status.trials_left} left of {config.trials}",
         "failures": f"{status.failures}, {budget}",
+        **({"changed": f"{status.voided} voided, {status.amended} amended"} if _is_changed(status) else {}),
         "best": best,
         "recommended": _recommended(ledger.recommend(), config),
     }
     lines = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
     return f'<table class="summary">{lines}</table>'
+
+
+def _is_changed(status: Status) -> bool:
+    return bool(status.voided or status.amended)
 
 
 def _recommended(found: Recommended | None, config: StudyConfig) -> str:
@@ -278,11 +283,11 @@ def _row(entry: Entry, config: StudyConfig, results: Sequence[str]) -> str:
     note = entry.decision
     values = [
         str(entry.trial),
-        f"{entry.outcome}{'' if entry.reading.billed else ', evidence'}",
+        f"{entry.outcome}{'' if entry.reading.billed else ', evidence'}{', amended' * entry.is_amended}",
         *(_short(entry.parameters.get(name)) for name in config.space.names),
         *(_short(entry.results.get(name)) for name in results),
         *(_short(note.get(key)) for key in ("mode", "rho", "p_safe")),
-        " ".join(filter(None, [str(note.get("why", "")), entry.reason(config)])),
+        " ".join(filter(None, [str(note.get("why", "")), entry.reason(config), *map(str, entry.changes)])),
     ]
     cells = "".join(f"<td>{escape(value)}</td>" for value in values)
     return f'<tr class="{escape(entry.outcome.replace(" ", "-"))}">{cells}</tr>'

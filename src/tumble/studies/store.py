@@ -10,6 +10,7 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
+from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import DECISION, OUTCOME, outcome
 from tumble.parameters import Categorical, Choice, Float, Parameter
 from tumble.studies.ownership import OWNER, Owner
@@ -34,8 +35,8 @@ class TrialStore:
         self._held: set[int] = set()  # the ids of the trials that this process runs
 
     def trials(self) -> list[FrozenTrial]:
-        """Every trial as it is stored now, in the order of the numbers."""
-        return self.study.get_trials(deepcopy=False)
+        """Every trial as it stands now, changes included, in the order of the numbers."""
+        return changed_trials(self.study)
 
     def get(self, trial_id: int) -> FrozenTrial:
         """One trial as it is stored now."""

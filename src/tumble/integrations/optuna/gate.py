@@ -32,6 +32,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import BudgetExhausted, TrialsExhausted
 from tumble.integrations.optuna import private
+from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import BY_HAND, OUTCOME, TICKET, outcome
 from tumble.integrations.optuna.trials import Reading
 
@@ -90,7 +91,7 @@ class Gate:
         if self.queued:
             _draw_ticket(study, trial)
         while True:
-            trials = study.get_trials(deepcopy=False)
+            trials = changed_trials(study)
             if self._has_place(study, trial, trials):
                 return
             private.record_heartbeat(private.storage_of(study), private.trial_id_of(trial))

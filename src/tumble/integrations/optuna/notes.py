@@ -30,6 +30,7 @@ OUTCOME = "tumble:outcome"
 BILLED = "tumble:billed"
 TICKET = "tumble:ticket"
 BY_HAND = "tumble:by-hand"
+CHANGED = "tumble:changed"  # never stored: what `changes.changed_trials` lays over a trial
 REASON = "tumble:reason"  # a user attribute, to be set before a trial is told as failed
 TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
 ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
@@ -108,9 +109,9 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
     )  # fmt: skip
 
 
-def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int) -> Fitted | None:
-    """The hyperparameters of the latest decision that fit this space and these constraints."""
-    for trial in reversed(trials):
+def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int, since: int = 0) -> Fitted | None:
+    """The hyperparameters of the latest decision from trial `since` on that fit space and constraints."""
+    for trial in reversed([t for t in trials if t.number >= since]):
         rows = decision(trial).get("warm")
         if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 4 for row in rows):
             hypers = [Hyper(tuple(row[:dim]), *row[dim:]) for row in rows]

@@ -29,6 +29,7 @@ from tumble.core.settings import Settings
 from tumble.errors import InputError
 from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
+from tumble.integrations.optuna.changes import changed_trials, changes_of, last_change
 from tumble.integrations.optuna.gate import Gate, fail_silent_trials, stop
 from tumble.integrations.optuna.notes import (
     DECISION,
@@ -126,9 +127,9 @@ class TumbleSampler(BaseSampler):
         self.on_exhausted = _checked_end(on_exhausted, failures)
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)
-        # What a finished trial means does not change, so it is worked out once.
-        self._readings: dict[int, dict[int, Reading]] = {}
-        self._translated: dict[tuple[int, Space, tuple[str, ...]], dict[int, Trial]] = {}
+        # What a finished trial means is worked out once, and again after each change: by number and changes.
+        self._readings: dict[int, dict[tuple[int, int], Reading]] = {}
+        self._translated: dict[tuple[int, Space, tuple[str, ...]], dict[tuple[int, int], Trial]] = {}
         self._warned: set[tuple[int, str]] = set()
 
     # -- what Optuna calls -------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ class TumbleSampler(BaseSampler):
             None while the parameters are not known.
         """
         space = self._search_space(study)
-        return self._optimizer(study, space, study.get_trials(deepcopy=False)) if space else None
+        return self._optimizer(study, space, changed_trials(study)) if space else None
 
     def gate(self, study: Study) -> Gate:
         """The gate that says which trial of this study may start."""
@@ -221,9 +222,10 @@ class TumbleSampler(BaseSampler):
         def reading_of(trial: FrozenTrial) -> Reading:
             if not trial.state.is_finished():
                 return read(trial, sign, self.constraints_of)
-            if trial.number not in known:
-                known[trial.number] = read(trial, sign, self.constraints_of)
-            return known[trial.number]
+            key = trial.number, len(changes_of(trial))
+            if key not in known:
+                known[key] = read(trial, sign, self.constraints_of)
+            return known[key]
 
         return reading_of
 
@@ -261,7 +263,7 @@ class TumbleSampler(BaseSampler):
         reading_of = self.reader(study)
         told = [
             (trial, reading)
-            for trial in study.get_trials(deepcopy=False)
+            for trial in changed_trials(study)
             if (reading := reading_of(trial)).phase == "told" and trial.distributions
         ]
         with_value = [trial for trial, reading in told if not reading.crashed]
@@ -271,7 +273,7 @@ class TumbleSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> tuple[Suggestion, dict[str, Any]]:
         """The suggestion in the user's sign, and what is to be written to the trial."""
-        others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+        others = [t for t in changed_trials(study) if t.number != trial.number]
         optimizer = self._optimizer(study, search_space, others)
         for kind, text in _warnings(optimizer):
             self.warn(study, kind, text)
@@ -307,7 +309,7 @@ class TumbleSampler(BaseSampler):
             method=self.method,
             settings=self.settings,
             on_exhausted=self.on_exhausted,
-            fitted=last_fit(trials, names, space.dim),
+            fitted=last_fit(trials, names, space.dim, last_change(trials)),
         )
 
     def _translate(
@@ -321,19 +323,20 @@ class TumbleSampler(BaseSampler):
         """Optuna's trials as ours, without those that are void or lie outside the space."""
         known = self._translated.setdefault((private.study_id_of(study), space, tuple(names)), {})
         for trial, reading in pairs:
-            if trial.number in known:
-                yield known[trial.number]
+            key = trial.number, len(changes_of(trial))
+            if key in known:
+                yield known[key]
             elif reading.phase != "void" and has_setting(trial, search_space):
                 translated = to_trial(trial, reading, space, names)
                 if reading.phase == "told":
-                    known[trial.number] = translated
+                    known[key] = translated
                 yield translated
 
     def _stop_where_spent(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         reading_of = self.reader(study)
-        told = [reading_of(t) for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+        told = [reading_of(t) for t in changed_trials(study) if t.number != trial.number]
         mine = copy.copy(private.stored_trial(study, trial))
         mine.state, mine.values = state, values
         told.append(read(mine, _sign(study), self.constraints_of))

@@ -1,0 +1,33 @@
+"""Questions to a person at a terminal; without a terminal nothing is asked."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tumble.cli import show
+from tumble.errors import InputError
+
+
+def is_at_terminal() -> bool:
+    """Whether a person can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirm_at_terminal(question: str, yes: bool) -> None:
+    """Ask; return where the answer is yes, `yes` was given, or nobody is there to ask.
+
+    Raises
+    ------
+    InputError
+        If the answer is no.
+    """
+    if yes or not is_at_terminal():
+        return
+    try:
+        agreed = click.confirm(show.printable(question), err=True)
+    except click.Abort:  # Ctrl-C, or the end of the input
+        agreed = False
+    if not agreed:
+        raise InputError("nothing was changed, because the answer was no; --yes answers beforehand")

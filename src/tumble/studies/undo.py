@@ -1,0 +1,148 @@
+"""A slip of the finger: told trials that are taken out of a study, or given other results."""
+
+from __future__ import annotations
+
+import getpass
+import math
+import os
+import socket
+from collections.abc import Callable, Mapping
+
+from tumble import undo
+from tumble.errors import InputError
+from tumble.integrations.optuna.changes import StoredChange, store_change
+from tumble.integrations.optuna.notes import storable
+from tumble.studies.errors import ResultNotFinite
+from tumble.studies.ledger import Ledger
+from tumble.studies.locking import lock_study
+from tumble.studies.records import RESULTS, Entry
+from tumble.studies.results import check_results
+from tumble.trials import ChangeKind
+
+
+def void(ledger: Ledger, number: int, reason: str = "") -> Entry:
+    """Take a told trial out: it teaches nothing, and gives back its trial and its failure.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    number
+        The trial; its number is never used again.
+    reason
+        Why.
+
+    Returns
+    -------
+    Entry
+        The trial as it stands now.
+
+    Raises
+    ------
+    InputError
+        If the trial is not told, or does not exist.  Nothing is stored then.
+    """
+
+    def change(entry: Entry) -> StoredChange:
+        check_may_void(entry)
+        return _change(ledger, entry, "voided", reason)
+
+    return _store(ledger, number, change)
+
+
+def amend(ledger: Ledger, number: int, results: Mapping[str, float], failed: str | None = None) -> Entry:
+    """Replace results of a told trial, or make it failed.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    number
+        The trial.
+    results
+        By name.  Those that are not named stay as they were told; of a trial that becomes failed only the
+        named ones are kept.
+    failed
+        Why it failed; None where it did not.
+
+    Returns
+    -------
+    Entry
+        The trial as it stands now.
+
+    Raises
+    ------
+    InputError
+        If the trial is not told, or does not exist, or the results can't be used.  Nothing is stored then.
+    """
+
+    def change(entry: Entry) -> StoredChange:
+        now = amended_results(ledger, entry, results, failed)
+        return _change(ledger, entry, "amended", failed or "", now, failed is not None)
+
+    return _store(ledger, number, change)
+
+
+def check_may_void(entry: Entry) -> None:
+    """Refuse to void what is not told."""
+    undo.check_may_void(entry.trial, _status(entry))
+
+
+def amended_results(
+    ledger: Ledger, entry: Entry, results: Mapping[str, float], failed: str | None
+) -> dict[str, float]:
+    """The results that a trial would have, where it may be amended."""
+    undo.check_may_amend(entry.trial, _status(entry))
+    if failed is not None:
+        for name, value in results.items():
+            if not math.isfinite(value):
+                raise ResultNotFinite(name, value)
+        return dict(results)
+    if not results:
+        raise InputError('nothing to amend: name a result such as cost=3.2, or give --failed "why"')
+    merged = {**entry.results, **results}
+    check_results(ledger.config, merged)
+    return merged
+
+
+def _status(entry: Entry) -> str:
+    """As in `tumble.Trial.status`, or the word for why it is void."""
+    return "told" if entry.reading.phase == "told" else entry.outcome
+
+
+def _store(ledger: Ledger, number: int, change: Callable[[Entry], StoredChange]) -> Entry:
+    """Store a change under the lock; it is also made without, so that most mistakes wait for nobody."""
+    change(ledger.entry(number))
+    with lock_study(ledger.storage, ledger.config.name):
+        store_change(ledger.study, change(ledger.entry(number)))
+    return ledger.entry(number)
+
+
+def _change(
+    ledger: Ledger, entry: Entry, kind: ChangeKind, reason: str,
+    results: dict[str, float] | None = None, failed: bool = False,
+) -> StoredChange:  # fmt: skip
+    now = results or {}
+    return StoredChange(
+        trial=entry.trial,
+        kind=kind,
+        at=undo.now(),
+        by=_who(),
+        reason=storable(reason),
+        was=entry.outcome,
+        before=entry.results,
+        value=None if failed else now.get(ledger.config.objective),
+        constraints=ledger.config.excesses(now),
+        failed=failed,
+        user_attrs={} if results is None else {RESULTS: now},
+        since=len(ledger.store.trials()),
+    )
+
+
+def _who() -> str:
+    """user@host; the number of the user where the system knows no name."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid())
+    return storable(f"{user}@{socket.gethostname()}")

@@ -1,0 +1,184 @@
+"""`tumble void`, `tumble amend` and the question of `tumble tell`, with and without a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.study_files import write_study
+from tumble.cli import main
+from tumble.cli.questions import confirm_at_terminal
+from tumble.errors import InputError
+from tumble.studies.ledger import Ledger
+from tumble.studies.study_file import read_study_file
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
+    def call(*words: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            main([str(word) for word in words])
+        out, err = capfd.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), out, err
+
+    return call
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study by hand with seven told trials."""
+    file = write_study(tmp_path, trials=12, command="")
+    with Ledger(read_study_file(file)) as ledger:
+        for _ in range(7):
+            s = ledger.ask()
+            ledger.tell(s.number, measured(s.x))
+    return file
+
+
+def measured(x: dict[str, float]) -> dict[str, float]:
+    return {"cost": (x["x"] - 0.4) ** 2 + (x["y"] - 0.6) ** 2, "load": x["x"] + x["y"] - 1.2}
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, word: str | None) -> list[str]:
+    """Pretend that a person sits at a terminal and answers; the questions are kept."""
+    questions: list[str] = []
+
+    def confirm(question: str, err: bool) -> bool:
+        questions.append(question)
+        if word is None:
+            raise click.Abort
+        return word == "y"
+
+    monkeypatch.setattr("tumble.cli.questions.is_at_terminal", lambda: True)
+    monkeypatch.setattr("tumble.cli.change.is_at_terminal", lambda: True)
+    monkeypatch.setattr("click.confirm", confirm)
+    return questions
+
+
+def counts(cli: Cli, file: Path) -> dict[str, int]:
+    found = json.loads(cli("status", file, "--json")[1])
+    return {key: found[key] for key in ("trials", "voided", "amended")}
+
+
+def test_without_a_terminal_no_answer_is_needed(cli: Cli, study: Path) -> None:
+    code, out, _ = cli("void", study, 2, "--reason", "sensor loose")
+    assert (code, "voided" in out, "(sensor loose)" in out) == (0, True, True)
+    code, out, _ = cli("amend", study, 3, "cost=0.5")
+    assert (code, "cost=0.5" in out, "amended" in out) == (0, True, True)
+    code, out, _ = cli("amend", study, 4, "--failed", "bit broke")
+    assert (code, "failed" in out, "bit broke" in out) == (0, True, True)
+    assert counts(cli, study) == {"trials": 6, "voided": 1, "amended": 2}
+    out = cli("status", study)[1]
+    assert "changed   1 voided, 2 amended" in out
+    assert "changed   trial 2: voided 20" in out
+    assert cli("best", study)[0] == 0
+
+
+@pytest.mark.parametrize("command", [("void", 2), ("amend", 2, "cost=0.5")])
+def test_at_a_terminal_the_trial_is_shown_and_asked_about(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
+) -> None:
+    name, *rest = command
+    for no in ("n", None):
+        questions = answer(monkeypatch, no)
+        code, _, err = cli(name, study, *rest)
+        assert (code, "nothing was changed" in err) == (2, True)
+        assert "cost=" in questions[0]
+    assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
+    questions = answer(monkeypatch, "n")
+    assert cli(name, study, *rest, "--yes")[0] == 0
+    assert questions == []
+
+
+def test_yes_at_a_terminal_changes_it(cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = answer(monkeypatch, "y")
+    assert cli("amend", study, 2, "cost=0.5")[0] == 0
+    assert cli("void", study, 2)[0] == 0
+    assert len(questions) == 2
+    assert "amend it to cost=0.5" in questions[0]
+    assert counts(cli, study) == {"trials": 6, "voided": 1, "amended": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("void", 99), "there is no trial 99"),
+        (("void", 7), "trial 7 is in flight: skip it"),
+        (("void", "seven"), "not a valid integer"),
+        (("amend", 7, "cost=1"), "trial 7 is in flight: tell it"),
+        (("amend", 2), "nothing to amend"),
+        (("amend", 2, "cots=1"), "did you mean cost?"),
+        (("amend", 2, "cost"), "expected name=number"),
+        (("amend", 2, "cost=nan"), "cost"),
+        (("amend", 99, "cost=1"), "there is no trial 99"),
+    ],
+)
+def test_bad_input_ends_with_2_and_changes_nothing(
+    cli: Cli, study: Path, words: tuple[object, ...], message: str
+) -> None:
+    cli("ask", study)
+    name, *rest = words
+    code, _, err = cli(name, study, *rest)
+    assert (code, message in err) == (2, True), err
+    assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
+
+
+def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
+    assert cli("void", study, 0)[0] == 0
+    code, _, err = cli("void", study, 0)
+    assert (code, "trial 0 is voided already" in err) == (2, True)
+    code, _, err = cli("amend", study, 0, "cost=1")
+    assert (code, "trial 0 is voided" in err) == (2, True)
+
+
+def test_a_far_value_is_recorded_with_a_warning_where_nobody_can_be_asked(cli: Cli, study: Path) -> None:
+    cli("ask", study)
+    code, out, err = cli("tell", study, 7, "cost=1000", "load=-0.5")
+    assert (code, "cost=1000" in out) == (0, True)
+    assert f"tumble amend {study} 7" in err
+
+
+def test_a_far_value_is_asked_about_at_a_terminal(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("ask", study)
+    questions = answer(monkeypatch, "n")
+    code, _, err = cli("tell", study, 7, "cost=1000", "load=-0.5")
+    assert (code, "nothing was changed" in err) == (2, True)
+    assert "cost = 1000, where" in questions[0]
+    assert questions[0].endswith("really?")
+    assert counts(cli, study)["trials"] == 7
+    assert cli("tell", study, 7, "cost=1000", "load=-0.5", "--yes")[0] == 0
+    assert len(questions) == 1
+
+
+def test_a_value_as_predicted_is_not_asked_about(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = json.loads(cli("ask", study, "--json")[1])["parameters"]
+    questions = answer(monkeypatch, "n")
+    results = [f"{name}={value}" for name, value in measured(x).items()]
+    assert cli("tell", study, 7, *results)[0] == 0
+    assert questions == []
+
+
+def test_a_run_warns_of_a_far_value(cli: Cli, tmp_path: Path) -> None:
+    load = "x + y - 1.2 + (1000 if trial == '7' else 0)"
+    file = write_study(tmp_path, trials=8, load=load)
+    code, _, err = cli("run", file)
+    assert (code, f"tumble amend {file} 7" in err) == (0, True)
+    assert err.count("tumble amend") == 1
+
+
+def test_a_question_is_printed_so_that_it_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = answer(monkeypatch, "n")
+    with pytest.raises(InputError, match="the answer was no"):
+        confirm_at_terminal("a\x1b[2Jb", yes=False)
+    assert questions == ["a\\x1b[2Jb"]

@@ -25,9 +25,9 @@ def void(file: Path, trial: int, reason: str, yes: bool) -> None:
 
     Example: tumble void drill.toml 7 --reason "the sensor was loose"
     """
-    from tumble.studies import undo
-
     ledger = open_ledger(file)
+    from tumble.studies import undo  # after the file was read: it is slow
+
     entry = ledger.entry(trial)
     undo.check_may_void(entry)
     confirm_at_terminal(f"{show.line(entry, ledger.config)}\nvoid this trial?", yes)
@@ -52,10 +52,10 @@ def amend(file: Path, trial: int, results: tuple[str, ...], failed: str | None, 
 
     Example: tumble amend drill.toml 8 torque=14.9 --failed "bit broke"
     """
-    from tumble.studies import undo
-
     measured = parse_results(results)
     ledger = open_ledger(file)
+    from tumble.studies import undo  # after the file was read: it is slow
+
     check_names(ledger.config, measured)
     entry = ledger.entry(trial)
     now = undo.amended_results(ledger, entry, measured, failed)

@@ -119,11 +119,21 @@ def lengths(module: Module) -> dict[str, int]:
     }
 
 
+def length(module: Module) -> int:
+    """Lines of a module up to its last statement, less all of its docstrings."""
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    spared = sum(_docstring_lines(node) for node in ast.walk(module.tree) if isinstance(node, owners))
+    return max((node.end_lineno or 0 for node in module.tree.body), default=0) - spared
+
+
 def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    first = node.body[0]
-    docstring = first if ast.get_docstring(node) is not None else None
-    spared = 0 if docstring is None else (docstring.end_lineno or 0) - docstring.lineno + 1
-    return (node.end_lineno or 0) - node.lineno + 1 - spared
+    return (node.end_lineno or 0) - node.lineno + 1 - _docstring_lines(node)
+
+
+def _docstring_lines(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    if ast.get_docstring(node) is None:
+        return 0
+    return (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
 
 
 def is_private(name: str) -> bool:

@@ -101,6 +101,18 @@ def test_a_long_function_is_found_and_its_docstring_is_not_counted(statements, l
     assert (house.lengths(Module.of("m", text))["m.f"] > 50) is long
 
 
+def test_no_module_is_longer_than_four_hundred_lines_and_most_are_half_as_long():
+    lengths = {name: house.length(module) for name, module in MODULES.items()}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
+    assert sum(n > 200 for n in lengths.values()) < len(lengths) / 10
+
+
+@pytest.mark.parametrize(("statements", "long"), [(400, False), (401, True)])
+def test_a_long_module_is_found_and_its_docstrings_are_not_counted(statements, long):
+    text = '"""One.\n\nTwo.\n"""\n' + "x = 1\n" * statements
+    assert (house.length(Module.of("m", text)) > 400) is long
+
+
 # -------------------------------------------------------------------------------------------- private names
 
 

@@ -1,6 +1,6 @@
 """The proving ground: families of problems, the peers that people use, one table that decides.
 
-    python -m benchmarks.quality --quick                 a look in two minutes
+    python -m benchmarks.quality --quick                 one problem of each family
     python -m benchmarks.quality --block 10000           a verdict block, resumable
     python -m benchmarks.quality ablation                what each departure from the paper earns
 

@@ -21,7 +21,7 @@ import sqlalchemy
 import tumble
 from tests.studies.test_study_file import BAD
 from tests.study_files import write_study
-from tumble.cli import main, show
+from tumble.cli import show
 from tumble.studies.ledger import Ledger
 from tumble.studies.planning import make_plan
 from tumble.studies.prediction import Prediction
@@ -30,18 +30,6 @@ from tumble.studies.study_file import read_study_file
 from tumble.trials import Recommended
 
 Cli = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
-    def call(*words: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as caught:
-            main([str(word) for word in words])
-        out, err = capfd.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), out, err
-
-    return call
 
 
 def spawn(*words: object, **options: Any) -> subprocess.Popen[str]:

@@ -10,25 +10,12 @@ import click
 import pytest
 
 from tests.study_files import write_study
-from tumble.cli import main
 from tumble.cli.questions import confirm_at_terminal
 from tumble.errors import InputError
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
 Cli = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
-    def call(*words: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as caught:
-            main([str(word) for word in words])
-        out, err = capfd.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), out, err
-
-    return call
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import tumble
 from tumble.errors import InputError
-from tumble.space import Categorical, Float, Int, Parameter, Space
+from tumble.space import Categorical, Fixed, Float, Int, Parameter, Space
 
 
 @st.composite
@@ -88,7 +89,7 @@ def test_decoded_values_are_admissible_and_of_the_right_type(case: tuple[Space, 
             parameter = space.parameters[name]
             if isinstance(parameter, Categorical):
                 assert any(value is c or value == c for c in parameter.choices)
-            else:
+            elif not isinstance(parameter, Fixed):
                 assert type(value) is (float if isinstance(parameter, Float) else int)
                 assert parameter.low <= value <= parameter.high
 
@@ -212,7 +213,7 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: C((("a",), ("b",))), "a choice must be"),
         (lambda: S({}), "at least one parameter"),
         (lambda: S({"": F(0, 1)}), "non-empty string"),
-        (lambda: S({"a": (0, 1)}), "must be a Float, Int or Categorical"),
+        (lambda: S({"a": (0, 1)}), "must be a Float, Int, Categorical or Fixed"),
         (lambda: S.from_bounds([[1, 0]]), "bounds of dimension 0: low must be below high"),
         (lambda: S.from_bounds([0, 1]), "shape (D, 2)"),
         (lambda: S.from_bounds([]), "shape (D, 2)"),
@@ -271,3 +272,55 @@ def test_spaces_with_another_order_differ() -> None:
     first, second = Float(0, 1), Int(0, 4)
     assert Space({"a": first, "b": second}) != Space({"b": second, "a": first})
     assert Space({"a": first}) != {"a": first}
+
+
+# ------------------------------------------------------------------------------------------------ fixed
+
+
+def test_a_fixed_parameter_is_in_every_setting_and_has_no_coordinate():
+    space = Space({"speed": Float(0.0, 2.0), "oil": Fixed("mineral"), "passes": Fixed(3)})
+    assert (space.dim, space.fixed) == (1, {"oil": "mineral", "passes": 3})
+    assert space.decode([0.5]) == {"speed": 1.0, "oil": "mineral", "passes": 3}
+    np.testing.assert_array_equal(space.encode({"speed": 1.0, "oil": "mineral", "passes": 3.0}), [0.5])
+    np.testing.assert_array_equal(space.snap([[0.2], [0.7]]), [[0.2], [0.7]])
+    assert Space.from_dict(space.to_dict()) == space
+
+
+@pytest.mark.parametrize("value", ["mineral", 3, 2.5, True, None])
+def test_a_fixed_value_is_taken_back_as_it_was(value):
+    space = Space({"x": Float(0.0, 1.0), "held": Fixed(value)})
+    decoded = space.decode([0.25])
+    assert decoded["held"] is value
+    assert space.encode(decoded) == [0.25]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Fixed(np.nan), "a fixed value must be finite"),
+        (
+            lambda: Fixed([1]),  # type: ignore[arg-type]
+            "a fixed value must be text, a number, true or false",
+        ),
+        (lambda: Space({"a": Fixed(1)}), "every parameter is fixed, so that there is nothing to search"),
+        (lambda: Space({"x": Float(0, 1), "a": Fixed(1)}).encode([0.5, 2]), "'a': is fixed at 1, but 2 came"),
+        (lambda: Space({"x": Float(0, 1), "a": Fixed(1)}).encode([0.5, True]), "fixed at 1, but True came"),
+        (lambda: Space({"x": Float(0, 1), "a": Fixed(1)}).encode([0.5, "1"]), "fixed at 1, but '1' came"),
+    ],
+)
+def test_a_fixed_value_that_cannot_be_is_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_a_search_with_a_fixed_parameter_hands_it_out():
+    space = Space({"x": Float(0.0, 1.0), "held": Fixed("oil")})
+    opt = tumble.Optimizer(space, trials=6, seed=0)
+    for _ in range(4):
+        s = opt.ask()
+        assert s.x["held"] == "oil"
+        opt.tell(s, (s.x["x"] - 0.3) ** 2)
+    again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
+    assert again.ask().x == opt.ask().x
+    assert [piece.name for piece in tumble.plots.slices_data(opt)] == ["x"]
+    assert tumble.plots.coordinates_data(opt).names == ["x"]

@@ -1,4 +1,4 @@
-"""One parameter and its coordinates in the unit cube: `Float`, `Int`, `Categorical`."""
+"""One parameter and its coordinates in the unit cube: `Float`, `Int`, `Categorical`, `Fixed`."""
 
 from __future__ import annotations
 
@@ -351,7 +351,84 @@ class Categorical:
         return {"type": "categorical", "choices": list(self.choices)}
 
 
-Parameter: TypeAlias = Float | Int | Categorical
+@dataclass(frozen=True)
+class Fixed:
+    """A parameter that is held at one value: it belongs to every setting, and nothing is searched.
+
+    Parameters
+    ----------
+    value
+        Text, a finite number, True, False or None.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+
+    Examples
+    --------
+    >>> Fixed("oil").decode(np.array([]))
+    'oil'
+    """
+
+    value: Choice
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, np.generic):
+            object.__setattr__(self, "value", self.value.item())
+        if self.value is not None:
+            checks.choice(self.value, "a fixed value")
+        if isinstance(self.value, float):
+            checks.number(self.value, "a fixed value")
+
+    @property
+    def width(self) -> int:
+        """How many coordinates of the unit cube it has: none."""
+        return 0
+
+    @property
+    def is_continuous(self) -> bool:
+        """True: it has no coordinate that could be snapped."""
+        return True
+
+    def encode(self, value: object) -> Array:
+        """The coordinates of the value: none.
+
+        Parameters
+        ----------
+        value
+            The value that the parameter is held at; 3 and 3.0 are the same one.
+
+        Returns
+        -------
+        Array
+            Shape (0,).
+
+        Raises
+        ------
+        InputError
+            If another value came.
+        """
+        alike = np.ndim(value) == 0 and isinstance(value, bool) is isinstance(self.value, bool)  # type: ignore[arg-type]
+        if not (alike and value == self.value):
+            raise InputError(f"is fixed at {self.value!r}, but {checks.show(value)} came")
+        return np.empty(0)
+
+    def decode(self, u: Array) -> Choice:
+        """The value."""
+        return self.value
+
+    def snap(self, u: Array) -> Array:
+        """The same coordinates u (M, 0)."""
+        return u
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parameter as a dict that `json` can write."""
+        return {"type": "fixed", "value": self.value}
+
+
+Searched: TypeAlias = Float | Int | Categorical
+Parameter: TypeAlias = Searched | Fixed
 
 
 def _integer(value: object, name: str) -> int:

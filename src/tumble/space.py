@@ -11,6 +11,7 @@ parameter                   coordinates  admissible coordinates
 ``Int(low, high, step)``    1            k/(n-1); with ``log`` log(v/low)/log(high/low) for every integer v
 ``Categorical``, 2 choices  1            0 or 1
 ``Categorical``, n > 2      n            the n corners with a single 1 (one-hot)
+``Fixed(value)``            0            none: every setting has this value
 ==========================  ===========  =================================================================
 
 ``snap`` maps any point to the nearest admissible one, for many points at once.  The search calls it *before*
@@ -27,12 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tumble.errors import InputError
-from tumble.parameters import Array, Categorical, Choice, Float, Int, Parameter
+from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
 
-__all__ = ["Categorical", "Choice", "Float", "Int", "Parameter", "Snap", "Space"]
+__all__ = ["Categorical", "Choice", "Fixed", "Float", "Int", "Parameter", "Snap", "Space"]
 
 Snap: TypeAlias = Callable[[Array], Array]
-_KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical}
+_KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical, "fixed": Fixed}
 
 
 class Space:
@@ -41,12 +42,13 @@ class Space:
     Parameters
     ----------
     parameters
-        `Float`, `Int` or `Categorical` by name. The order of the names is the order of the coordinates.
+        `Float`, `Int`, `Categorical` or `Fixed` by name. The order of the names is the order of the
+        coordinates.
 
     Raises
     ------
     InputError
-        If a name is empty, or something else stands for a parameter.
+        If a name is empty, something else stands for a parameter, or every parameter is fixed.
 
     Examples
     --------
@@ -69,12 +71,14 @@ class Space:
         for name, parameter in self._parameters.items():
             if not _is_name(name):
                 raise InputError(f"a parameter's name must be a non-empty string, but {name!r} came")
-            if not isinstance(parameter, (Float, Int, Categorical)):
+            if not isinstance(parameter, (Float, Int, Categorical, Fixed)):
                 raise InputError(
-                    f"parameter {name!r} must be a Float, Int or Categorical, but {parameter!r} came"
+                    f"parameter {name!r} must be a Float, Int, Categorical or Fixed, but {parameter!r} came"
                 )
             self._slices[name] = slice(self._dim, self._dim + parameter.width)
             self._dim += parameter.width
+        if self._dim == 0:
+            raise InputError("every parameter is fixed, so that there is nothing to search: free one of them")
 
     @classmethod
     def from_bounds(cls, bounds: ArrayLike) -> Space:
@@ -111,6 +115,11 @@ class Space:
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
         return tuple(self._parameters)
+
+    @property
+    def fixed(self) -> dict[str, Choice]:
+        """The values of the parameters that are fixed, by name."""
+        return {name: p.value for name, p in self._parameters.items() if isinstance(p, Fixed)}
 
     @property
     def dim(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from tumble import counting
 from tumble.core import budget
 from tumble.optimizer import Optimizer
-from tumble.parameters import Categorical, Choice, Parameter
+from tumble.parameters import Categorical, Choice, Fixed, Searched
 
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)  # of the bins of P(safe)
 
@@ -198,11 +198,12 @@ def coordinates_data(opt: Optimizer, sign: float = 1.0) -> Coordinates:
     told = counting.told(opt.trials)
     settings = [opt.space.decode(np.array(t.u)) for t in told]
     columns, ticks = [], []
-    for name, parameter in opt.space.parameters.items():
+    searched = {name: p for name, p in opt.space.parameters.items() if not isinstance(p, Fixed)}
+    for name, parameter in searched.items():
         columns.append([_place(parameter, values[name]) for values in settings])
         ticks.append([(_place(parameter, value), _label(value)) for value in _few(parameter)])
     return Coordinates(
-        names=list(opt.space.names),
+        names=list(searched),
         columns=columns,
         ticks=ticks,
         number=[t.number for t in told],
@@ -212,14 +213,14 @@ def coordinates_data(opt: Optimizer, sign: float = 1.0) -> Coordinates:
     )
 
 
-def _few(parameter: Parameter) -> list[Choice]:
+def _few(parameter: Searched) -> list[Choice]:
     """Values that are written beside an axis."""
     if isinstance(parameter, Categorical):
         return list(parameter.choices)
     return list(dict.fromkeys(parameter.decode(np.array([u])) for u in (0.0, 0.25, 0.5, 0.75, 1.0)))
 
 
-def _place(parameter: Parameter, value: Choice) -> float:
+def _place(parameter: Searched, value: Choice) -> float:
     """Where a value stands on its axis, from 0 to 1."""
     if isinstance(parameter, Categorical):
         return parameter.choices.index(value) / (len(parameter.choices) - 1)

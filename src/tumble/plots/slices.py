@@ -17,7 +17,7 @@ from tumble.core.crossings import log_intensity
 from tumble.core.process.models import Models
 from tumble.core.process.slopes import slopes_at
 from tumble.optimizer import Optimizer
-from tumble.parameters import Categorical, Choice, Float, Int, Parameter
+from tumble.parameters import Categorical, Choice, Fixed, Float, Int, Parameter, Searched
 
 MOST_STEPS = 60  # admissible values of one parameter that a slice shows
 
@@ -73,7 +73,7 @@ def slices_data(
     Returns
     -------
     list[Slice]
-        One for each parameter; none before any trial was told.
+        One for each parameter that is searched; none before any trial was told.
 
     Raises
     ------
@@ -91,6 +91,8 @@ def slices_data(
     level = np.array([models.objective.mean(history.X[known]).min()])
     slices = []
     for name, parameter in opt.space.parameters.items():
+        if isinstance(parameter, Fixed):
+            continue
         values = _along(parameter, points)
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
         slices.append(_slice(name, parameter, values, where, models, level, centre[name], sign))
@@ -150,7 +152,7 @@ def safe_ranges(values: list[Any], p_safe: list[float], level: float) -> list[tu
     return ranges
 
 
-def _along(parameter: Parameter, points: int) -> list[Choice]:
+def _along(parameter: Searched, points: int) -> list[Choice]:
     """Values across a parameter: evenly spread, and all of them where they are few."""
     if isinstance(parameter, Categorical):
         return list(parameter.choices)

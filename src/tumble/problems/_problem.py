@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..parameters import Categorical, Choice
+from ..parameters import Categorical, Choice, Fixed
 from ..space import Space
 
 Array = NDArray[np.float64]
@@ -235,7 +235,7 @@ def _number(value: object, parameter: object) -> float:
 
 def numeric_bounds(space: Space) -> Array:
     """Bounds (D, 2) of a space in numbers: a categorical parameter runs over the indices of its choices."""
-    parameters = space.parameters.values()
+    parameters = [p for p in space.parameters.values() if not isinstance(p, Fixed)]  # problems have none
     return np.array(
         [(0, len(p.choices) - 1) if isinstance(p, Categorical) else (p.low, p.high) for p in parameters],
         dtype=np.float64,

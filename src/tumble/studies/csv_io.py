@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import to_distributions
 from tumble.integrations.optuna.notes import BILLED, OUTCOME, outcome, outcome_of
-from tumble.parameters import Categorical, Choice
+from tumble.parameters import Categorical, Choice, Fixed
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS, Entry
 
@@ -196,11 +196,14 @@ def _parse_row(
 
 def _value(config: StudyConfig, name: str, cell: str | None) -> Choice:
     parameter = config.space.parameters[name]
-    if not isinstance(parameter, Categorical):
+    choices = parameter.choices if isinstance(parameter, Categorical) else ()
+    if isinstance(parameter, Fixed):
+        choices = (parameter.value,)
+    if not choices:
         return _number(name, cell)
     if cell is None:
         raise ValueError(f"{name} is not there; the line ends too early")
-    written = {"true" if c is True else "false" if c is False else str(c): c for c in parameter.choices}
+    written = {"true" if c is True else "false" if c is False else str(c): c for c in choices}
     lowered = cell if cell in written else cell.lower()
     if lowered not in written:
         raise ValueError(f"{name} must be one of {', '.join(written)}, but {cell!r} came")

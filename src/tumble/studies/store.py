@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import DECISION, OUTCOME, outcome
-from tumble.parameters import Categorical, Choice, Float, Parameter
+from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
 
@@ -134,5 +134,7 @@ class TrialStore:
 def _value(trial: optuna.Trial, name: str, parameter: Parameter) -> Any:
     if isinstance(parameter, Categorical):
         return trial.suggest_categorical(name, parameter.choices)
+    if isinstance(parameter, Fixed):
+        return trial.suggest_categorical(name, (parameter.value,))
     suggest = trial.suggest_float if isinstance(parameter, Float) else trial.suggest_int
     return suggest(name, parameter.low, parameter.high, log=parameter.log, step=parameter.step)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from optuna.distributions import (
 from optuna.trial import FrozenTrial
 
 from tumble.errors import InputError
-from tumble.parameters import Categorical, Float, Int, Parameter
+from tumble.parameters import Categorical, Fixed, Float, Int, Parameter
 from tumble.space import Space
 
 
@@ -34,7 +34,7 @@ def to_distribution(parameter: Parameter) -> BaseDistribution:
         return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
     if isinstance(parameter, Int):
         return IntDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
-    return CategoricalDistribution(parameter.choices)
+    return CategoricalDistribution((parameter.value,) if isinstance(parameter, Fixed) else parameter.choices)
 
 
 def to_distributions(space: Space) -> dict[str, BaseDistribution]:

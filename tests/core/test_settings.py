@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 from tests.toys import context_of, history, smooth_history
+from tumble.baselines.improvement import constrained_improvement
+from tumble.core.process.models import fit_models
+from tumble.core.search.candidates import low_discrepancy
+from tumble.core.search.excursion import excursion_search
+from tumble.core.search.modes import Search
 from tumble.core.settings import Settings
 from tumble.errors import InputError
 
@@ -21,9 +26,42 @@ def saved_by_0_1_0(settings):
     return {name: value for name, value in settings.to_dict().items() if name not in NEW}
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings.paper()])
-def test_a_file_of_0_1_0_means_what_it_meant(settings):
-    assert Settings.from_dict(saved_by_0_1_0(settings)) == settings
+def test_a_file_of_0_1_0_means_what_it_meant():
+    assert Settings.from_dict(saved_by_0_1_0(Settings())) == Settings()
+    kept = {name: getattr(Settings(), name) for name in NEW if name not in ("band", "gap", "optimism")}
+    old = replace(Settings.paper(), **kept, incumbent="observed")
+    assert Settings.from_dict(saved_by_0_1_0(old)) == old
+
+
+def test_the_paper_s_settings_are_as_printed():
+    paper = Settings.paper()
+    assert (paper.relearn, paper.incumbent, paper.kernel, paper.minima) == ("always", "all", "se", "frechet")
+    off = (
+        "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
+        "calibrate", "optimism", "gap", "delta", "safest_odds", "surprise",
+    )  # fmt: skip
+    assert not any(getattr(paper, name) for name in off)
+    assert {paper.objective.additive, paper.objective.mean_std} == {None}
+
+
+def test_as_printed_hyperparameters_are_learned_after_every_trial():
+    settings, later = Settings.paper(), smooth_history(52, 2)
+    first = fit_models(history(later.X[:51], later.y[:51]), settings, None)
+    always, settled = (
+        fit_models(later, replace(settings, relearn=when), first.fitted).objective.hyper
+        for when in ("always", "settled")
+    )
+    assert (settled.learned_from, always.learned_from) == (51, 52)
+
+
+def test_as_printed_the_safest_point_is_where_phi_is_largest():
+    past = smooth_history(12, 2, 1)
+    context = context_of(past, Settings.paper())
+    search = Search(context, excursion_search(context), None)
+    x = search.nearly_safest()
+    grid = low_discrepancy(4000, 2, np.random.default_rng(3))
+    margin = context.models.feasibility.margin
+    assert margin(x[None])[0] >= margin(grid).max() - 1e-6
 
 
 def test_units_of_its_own_change_no_other_switch():
@@ -66,6 +104,15 @@ def test_the_incumbent_is_over_the_safe_or_over_all():
     eta = {kind: context_of(past, replace(Settings(), incumbent=kind)).eta for kind in ("observed", "all")}
     outputs = context_of(past).objective.outputs
     assert outputs.mean(np.array([eta["observed"], eta["all"]])) == pytest.approx([2.0, 1.0])
+
+
+def test_an_improvement_is_measured_from_the_best_safe_value():
+    X = np.array([[0.1], [0.5], [0.9]])
+    past = history(X, [3.0, 1.0, 2.0], np.array([[-1.0], [1.0], [-1.0]]))
+    paper = context_of(past, Settings.paper())
+    assert (paper.eta, paper.safe_eta) == (1.0, 2.0)
+    assert constrained_improvement(paper).target == 2.0  # type: ignore[attr-defined]
+    assert context_of(past).safe_eta == context_of(past).eta
 
 
 def test_without_descents_fewer_points_are_looked_at():

@@ -5,7 +5,8 @@
     UCB  -(μ - β σ)                          Srinivas et al. 2010; no logarithm: it may have either sign
     EIC  log EI against the best safe value  Gelbart et al. 2014; (15) multiplies it by φ
 
-η is `Context.eta`, the incumbent of `settings.incumbent`. Everything is in model units.
+η is `Context.eta`, the incumbent of `settings.incumbent`; EI and EIC take `Context.safe_eta`, because what is
+not safe improves on nothing. Everything is in model units.
 """
 
 from dataclasses import dataclass
@@ -119,8 +120,8 @@ def gp_ucb_beta(t: int, dim: int) -> float:
 
 
 def expected_improvement(context: Context) -> ExpectedImprovement:
-    """EI below the incumbent."""
-    return ExpectedImprovement(context.objective, context.eta)
+    """EI below the best safe value."""
+    return ExpectedImprovement(context.objective, context.safe_eta)
 
 
 def probability_of_improvement(context: Context) -> ProbabilityOfImprovement:

@@ -192,7 +192,7 @@ class Settings:
 
     @staticmethod
     def paper(objective: Priors | None = None, constraint: Priors | None = None) -> "Settings":
-        """§5.1, App. D and, where the paper is silent, its authors' scripts (S = 20, a grid of 1000).
+        """As printed (§3.1, §5.1, App. D); where that is silent, the authors' scripts (S = 20, 1000 points).
 
         Parameters
         ----------
@@ -208,17 +208,23 @@ class Settings:
             objective=objective or hartmann,
             constraint=constraint or objective or hartmann,
             standardize=False,
+            relearn="always",
             minima="frechet",
             grid=1000,
+            cap_minima=False,
             gap=None,
             optimism=0.0,
             band=False,
             restarts=10,
             raw_samples=512,
+            descend=False,
             safety_first=False,
+            keep_last_failure=False,
+            safest_odds=None,
             soften_phi=False,
             calibrate=False,
-            incumbent="observed",
+            surprise=None,
+            incumbent="all",
             pi_margin=None,
             ucb_beta=None,
         )
@@ -248,7 +254,10 @@ class Settings:
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
     ours = data.get("standardize", True) is not False
-    return {"band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0}
+    return {
+        "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
+        "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
+    }  # fmt: skip
 
 
 def _check_priors(name: str, priors: Priors) -> None:

@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..history import History
 from ..process.gp import GP
 from ..process.models import Models
-from ..settings import Settings
+from ..settings import Incumbent, Settings
 from .candidates import everywhere, surroundings
 
 
@@ -22,7 +22,7 @@ class Context:
     models: Models
     objective: GP  # conditioned on what is in flight as well
     means: Array  # (N,) its posterior means at the trials
-    eta: float  # incumbent: the smallest posterior mean (or value: settings.incumbent) at a safe trial
+    eta: float  # η, the incumbent of `settings.incumbent`
     settings: Settings
     rng: np.random.Generator
 
@@ -32,10 +32,15 @@ class Context:
         gp, valued = models.objective, np.isfinite(history.y)
         means = np.empty(len(valued))
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
-        known = valued if settings.incumbent == "all" or not history.safe.any() else history.safe
-        values = (means if settings.incumbent == "mean" else gp.outputs.to_model(history.y))[known]
-        eta = float(values.min()) if values.size else gp.prior_mean
+        eta = _incumbent(history, gp, means, settings.incumbent)
         return Context(history, models, gp.with_pending(history.pending), means, eta, settings, rng)
+
+    @property
+    def safe_eta(self) -> float:
+        """η over the safe trials, from which an improvement is measured even if η is over all of them."""
+        if self.settings.incumbent != "all":
+            return self.eta
+        return _incumbent(self.history, self.models.objective, self.means, "observed")
 
     def neighbours(self, count: int) -> Array:
         """(count, D) points around the best trials."""
@@ -66,3 +71,10 @@ class Context:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum."""
         constraints = self.models.feasibility.constraints
         return minimum.sample(self.objective, constraints, self.candidates, self.eta, self.settings, self.rng)
+
+
+def _incumbent(history: History, gp: GP, means: Array, kind: Incumbent) -> float:
+    """The smallest posterior mean or value of the safe trials; of all with "all", or where none is safe."""
+    known = np.isfinite(history.y) if kind == "all" or not history.safe.any() else history.safe
+    values = (means if kind == "mean" else gp.outputs.to_model(history.y))[known]
+    return float(values.min()) if values.size else gp.prior_mean

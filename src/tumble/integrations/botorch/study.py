@@ -129,7 +129,8 @@ class Snapshot:
     def spread(self, count: int) -> Array:
         """(P, D) points all over the cube, around the best trials and downhill from them."""
         best = np.argsort(self.objective.mean(self.trials))[:5]
-        return everywhere(self.objective, self.trials[best], count, self.rng)
+        descend = self.settings.descend
+        return everywhere(self.objective, self.trials[best], count, self.rng, descend=descend)
 
     def candidates(self, count: int, level: float | None) -> Array:
         """(P, D) points to start from; with `level` only those where Φ^-1(φ) is above it."""

@@ -126,9 +126,9 @@ def csv_files(folder: Path) -> Subject:
     def read(data: bytes) -> Reading:
         file.write_bytes(data)
         added: list[Any] = []
-        study = SimpleNamespace(add_trial=added.append)
+        store = SimpleNamespace(add=added.append)
         try:
-            count = import_csv(cast(Ledger, SimpleNamespace(config=config, entries=list, study=study)), file)
+            count = import_csv(cast(Ledger, SimpleNamespace(config=config, entries=list, store=store)), file)
         except TumbleError:
             _claim(not added, "a part of a file that was refused")
             return "error"

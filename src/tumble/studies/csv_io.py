@@ -130,7 +130,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
         else:
             new.append(trial)
     for trial in new:
-        ledger.study.add_trial(trial)
+        ledger.store.add(trial)
     return Imported(len(new), len(found) - len(new))
 
 

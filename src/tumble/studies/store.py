@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import optuna
@@ -13,6 +14,7 @@ from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import DECISION, OUTCOME, outcome
 from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter
+from tumble.studies.creation import Creator
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
 
@@ -32,6 +34,7 @@ class TrialStore:
         self.study, self.database = study, database
         self.study_id = private.study_id_of(study)
         self._storage = private.storage_of(study)
+        self._creator = Creator(database)
         self._held: set[int] = set()  # the ids of the trials that this process runs
 
     def trials(self) -> list[FrozenTrial]:
@@ -49,13 +52,18 @@ class TrialStore:
     def create(self, owner: Owner, decision: Mapping[str, Any] | None = None) -> int:
         """A trial in flight, held by this process, which has its owner from the first moment.
 
-        One transaction makes it, with its owner and what was decided for it.
+        One transaction makes it, with its owner and what was decided for it; none makes it twice.
         """
         attributes = {OWNER: owner.to_dict()} | ({} if decision is None else {DECISION: dict(decision)})
         template = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs=attributes)
-        trial_id = self._storage.create_new_trial(self.study_id, template)
+        trial_id = self.add(template)
         self._hold(trial_id)
         return trial_id
+
+    def add(self, template: FrozenTrial) -> int:
+        """The id of a new trial with this state, setting and results."""
+        create = partial(self._storage.create_new_trial, self.study_id)
+        return self._creator.create(self.study_id, template, create)
 
     def take_over(self, trial_id: int, owner: Owner) -> None:
         """Make `owner` the owner of a trial, held by this process."""

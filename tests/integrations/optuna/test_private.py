@@ -173,3 +173,15 @@ def test_a_storage_lists_its_studies_by_name() -> None:
     (study,) = storage.get_all_studies()
     assert isinstance(study, private.FrozenStudy)
     assert study.study_name == "mine"
+
+
+def test_a_trial_is_found_by_an_attribute(tmp_path: Path) -> None:
+    """Without it nobody knows whether a server created a trial before its answer was lost."""
+    database = RDBStorage(f"sqlite:///{tmp_path}/a.db")
+    study, other = (optuna.create_study(storage=database) for _ in range(2))
+    trial = running(study)
+    private.set_attribute(study, trial, "mark", "a1")
+    study_id = private.study_id_of(study)
+    assert private.find_trial(database, study_id, "mark", "a1") == private.trial_id_of(trial)
+    assert private.find_trial(database, study_id, "mark", "a2") is None
+    assert private.find_trial(database, private.study_id_of(other), "mark", "a1") is None

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, RDBStorage
 from optuna.study import Study
 from optuna.study._frozen import (
     FrozenStudy as FrozenStudy,  # the type that `BaseStorage.get_all_studies` gives
@@ -106,6 +107,22 @@ def silent_trial_ids(storage: BaseStorage, study_id: int) -> set[int]:
     if heartbeat_grace(storage) is None:
         return set()
     return set(storage._get_stale_trial_ids(study_id))  # type: ignore[attr-defined]
+
+
+def find_trial(database: RDBStorage, study_id: int, key: str, value: str) -> int | None:
+    """The id of the trial of a study with this system attribute; None where there is none.
+
+    Optuna locks the study while it creates a trial.  So does this: a creation whose end nobody heard is over
+    when the answer comes.
+    """
+    models = optuna.storages._rdb.models
+    trial, attribute = models.TrialModel, models.TrialSystemAttributeModel
+    with database.scoped_session.session_factory.begin() as session:
+        models.StudyModel.find_or_raise_by_id(study_id, session, for_update=True)
+        found = session.query(trial.trial_id).join(attribute, attribute.trial_id == trial.trial_id)
+        mine = found.filter(trial.study_id == study_id, attribute.key == key)
+        number = mine.filter(attribute.value_json == json.dumps(value)).scalar()
+    return None if number is None else int(number)
 
 
 def error_of_objective() -> BaseException | None:

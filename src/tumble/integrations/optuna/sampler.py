@@ -31,6 +31,7 @@ from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
 from tumble.integrations.optuna.changes import changed_trials, changes_of, last_change
 from tumble.integrations.optuna.gate import Gate, fail_silent_trials, stop
+from tumble.integrations.optuna.insisting import insist
 from tumble.integrations.optuna.notes import (
     DECISION,
     OUTCOME,
@@ -173,9 +174,10 @@ class TumbleSampler(BaseSampler):
         if len(study.directions) > 1:
             return
         if state in (TrialState.COMPLETE, TrialState.PRUNED) and self._constraints_func is not None:
-            store_constraints(study, trial, self._constraints_func(trial))
+            measured = self._constraints_func(trial)
+            insist(lambda: store_constraints(study, trial, measured), trial.number)
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
-            mark_failure(study, trial)
+            insist(lambda: mark_failure(study, trial), trial.number)
         if self.on_exhausted == "stop":
             self._stop_where_spent(study, trial, state, values)
 

@@ -40,10 +40,33 @@ def test_the_best_is_the_first_of_the_lowest_safe_values() -> None:
 
 
 @pytest.mark.parametrize(("p_safe", "left"), [(0.5, 2), (0.999, 3)])
-def test_a_trial_in_flight_that_may_well_fail_holds_a_failure(p_safe: float, left: int) -> None:
-    flying = trial(0, status="pending", suggestion=suggestion(0, p_safe))
-    assert counting.controller([flying], 9, 3, Settings()).failures_left == left
-    assert counting.controller([flying], 9, 3, Settings(), reserved=9).failures_left == 0
+def test_without_sharing_a_trial_in_flight_that_may_well_fail_holds_a_failure(
+    p_safe: float, left: int
+) -> None:
+    flying, whole = (
+        trial(0, status="pending", suggestion=suggestion(0, p_safe)),
+        Settings(share_failures=False),
+    )
+    assert counting.controller([flying], 9, 3, whole).failures_left == left
+    assert counting.controller([flying], 9, 3, whole, reserved=9).failures_left == 0
+
+
+def test_trials_in_flight_leave_failures_left_as_they_are_and_ask_for_room() -> None:
+    flying = [trial(k, status="pending", suggestion=suggestion(k, 0.5)) for k in range(2)]
+    state = counting.controller(flying, 9, 2, Settings())
+    assert state.failures_left == 2
+    assert state.in_flight == pytest.approx(1.0 - 0.01 / 0.25)
+    assert counting.controller(flying, 9, 3, Settings()).in_flight == 0.0
+    assert counting.controller(flying, 9, 3, Settings(), reserved=1).in_flight == pytest.approx(0.96)
+    assert counting.controller(flying, 9, 0, Settings()).in_flight == 0.0  # the rule of the end holds
+
+
+def test_a_setting_that_nobody_predicted_is_counted_as_one_that_fails() -> None:
+    own, unknown = trial(0, status="pending"), trial(1, status="pending", suggestion=suggestion(1, np.nan))
+    assert counting.controller([own], 9, 1, Settings()).in_flight == pytest.approx(0.99)
+    assert counting.controller([unknown], 9, 1, Settings()).in_flight == pytest.approx(0.98)
+    safe = trial(2, status="pending", suggestion=suggestion(2, 0.999))
+    assert [t.number for t in counting.holders([own, unknown, safe, TRIALS[0]], 0.99)] == [0, 1]
 
 
 def test_what_was_not_measured_is_nan_in_the_table() -> None:

@@ -249,16 +249,117 @@ def test_stop_holds_for_every_pattern_of_outcomes(pattern, workers):
     assert sum(t.failed for t in opt.trials) == (0 if pattern == "none fails" else 4)
 
 
-def test_safe_never_has_more_risk_in_flight_than_failures_left():
-    """With something safe known: at most failures_left trials in flight have P(safe) < rho_safe."""
+def test_a_trial_beside_others_finds_no_failure_left_with_at_most_one_percent():
+    """With something safe known, (1 - P(safe)) Pr(those in flight use all failures) <= 1 - rho_safe."""
     for seed in range(3):
         opt = optimizer(20, 2, constraints=1, seed=seed)
         for x in ([-4.0, 1.0], [-3.0, 5.0], [-2.0, 8.0], [-4.5, 4.0]):
             opt.tell(x, bowl(x), [x[0]], billed=False)
-        for _ in range(6):
-            opt.ask()
-        risky = [t for t in opt.trials if t.pending and t.suggestion and t.suggestion.p_safe < 0.99]
-        assert len(risky) <= opt.failures_left
+        p_failures: list[float] = []
+        for s in opt.ask(n=6):
+            law = np.ones(1)
+            for p in p_failures:
+                law = np.convolve(law, [1.0 - p, p])
+            assert (1.0 - s.p_safe) * law[2:].sum() <= 0.01 + 1e-9 or s.mode == "safest"
+            p_failures.append(1.0 - s.p_safe)
+
+
+@pytest.mark.parametrize("pattern", ["all fail", "alternating", "crashes only", "as predicted"])
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("end", ["safe", "stop"])
+def test_failures_exceed_the_budget_by_no_more_than_the_trials_in_flight(pattern, workers, end):
+    """Under "safe" by `workers` at most, under "stop" by none. Nobody asks once B is exceeded."""
+    rng = np.random.default_rng(workers)
+    opt = optimizer(16, 3, constraints=1, on_exhausted=end, seed=4)
+    opt.tell([1.0, 3.0], bowl([1.0, 3.0]), [-1.0])
+    flying: list[tumble.Suggestion] = []
+    while opt.n_failures <= 3:
+        try:
+            flying += opt.ask(n=workers - len(flying)) if len(flying) < workers else []
+        except (tumble.TrialsExhausted, tumble.BudgetExhausted):
+            if not flying:
+                break
+        s = flying.pop(0)
+        fails = pattern in ("all fail", "crashes only") or (pattern == "alternating" and s.number % 2 == 0)
+        fails = rng.random() > s.p_safe if pattern == "as predicted" else fails
+        if fails and pattern == "crashes only":
+            opt.tell(s, failed=True)
+        else:
+            opt.tell(s, bowl(s.x), [1.0 if fails else -1.0])
+    for s in flying:  # they are told all the same
+        opt.tell(s, failed=True)
+    assert opt.n_failures <= 3 + (workers if end == "safe" else 0)
+
+
+def test_trials_in_flight_leave_the_rest_their_share_of_the_failures():
+    """Where each held a whole failure, the third in a row was asked for 99.9 %."""
+
+    def asked(share: bool) -> list[tumble.Suggestion]:
+        opt = optimizer(20, 2, constraints=1, settings=tumble.Settings(share_failures=share))
+        for x in ([-3.0, 3.0], [-2.0, 2.0], [-4.0, 5.0], [-1.0, 8.0]):
+            opt.tell(x, bowl(x), [np.sin(2.0 * x[0]) - 0.9], billed=False)
+        return opt.ask(n=5)
+
+    whole, shared = asked(False), asked(True)
+    assert [s.mode for s in whole[2:]] == ["careful"] * 3
+    assert all(s.rho > 0.99 for s in whole[2:])
+    assert shared[2].mode == "bold"
+    assert all(s.rho < 0.99 and s.mode != "safest" for s in shared)
+    assert "2 failures left to spend, shared with trials 4 and 5 in flight, 17 trials" in str(shared[2])
+
+
+# -- batches ----------------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_the_same_as_asking_one_after_the_other():
+    one, many = optimizer(20, 3, constraints=1), optimizer(20, 3, constraints=1)
+    for opt in (one, many):
+        opt.tell([1.0, 3.0], 0.0, [-1.0])
+    singly = [one.ask() for _ in range(3)]
+    batch = many.ask(n=3)
+    assert [s.number for s in batch] == [1, 2, 3]
+    assert all(np.array_equal(a.x, b.x) for a, b in zip(singly, batch, strict=True))
+    assert one.to_dict() == many.to_dict()
+
+
+def test_a_batch_of_one_is_a_list():
+    opt = optimizer(3)
+    assert [s.number for s in opt.ask(n=1)] == [0]
+    assert opt.ask().number == 1
+
+
+def test_a_batch_is_shorter_where_fewer_trials_may_start():
+    assert len(optimizer(3).ask(n=5)) == 3
+    opt = optimizer(9, 2, on_exhausted="stop")
+    assert len(opt.ask(n=5)) == 2
+    with pytest.raises(tumble.BudgetReserved):
+        opt.ask(n=5)
+    used = optimizer(1)
+    used.ask()
+    with pytest.raises(tumble.TrialsExhausted):
+        used.ask(n=2)
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
+def test_a_batch_of_no_whole_number_is_refused(n):
+    with pytest.raises(tumble.InputError, match="n must be a whole number of at least 1, not"):
+        optimizer(3).ask(n=n)
+
+
+@pytest.mark.parametrize(
+    ("left", "held_by", "expected"),
+    [
+        (3, (), "3 failures left to spend, 5 trials"),
+        (0, (1,), "0 failures left to spend, 5 trials"),
+        (1, (4,), "1 failure left to spend, shared with trial 4 in flight, 5 trials"),
+        (3, (4, 6), "3 failures left to spend, shared with trials 4 and 6 in flight, 5 trials"),
+        (2, (4, 6, 7), "2 failures left to spend, shared with trials 4, 6 and 7 in flight, 5 trials"),
+        (9, tuple(range(6)), "9 failures left to spend, shared with 6 trials in flight, 5 trials"),
+    ],
+)
+def test_the_sentence_says_who_shares_the_failures(left, held_by, expected):
+    s = tumble.Suggestion(8, None, "bold", 0.1, 0.6, 1.0, 0.5, left, 5, held_by=held_by)
+    assert expected in explain(s, "xsf")
 
 
 # -- asking -----------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
 def controller(
     trials: Sequence[Trial], max_trials: int, allowed: int, settings: Settings, reserved: int = 0
 ) -> budget.BudgetState:
-    """The controller's state after the billed trials, with failures set aside for trials in flight.
+    """The controller's state after the billed trials, with those in flight taken into account.
 
     Parameters
     ----------
@@ -69,19 +69,35 @@ def controller(
     max_trials, allowed
         T and B.
     settings
-        The constants of the controller.
+        The constants of the controller. With `share_failures`, trials in flight leave room for each other
+        (`core.budget.share`). Otherwise one whole failure is set aside for each trial in flight whose P(safe)
+        was below `rho_safe`.
     reserved
-        Failures that are set aside for trials in flight which are not among `trials`. One more is set aside
-        for each trial in flight whose P(safe) was below `rho_safe`, because it may well fail.
+        Trials in flight which are not among `trials`. Each is counted as one that fails.
     """
     outcomes = [t.failed for t in told(trials) if t.billed]
     state = budget.replay(max_trials, allowed, outcomes, settings)
-    doubtful = sum(t.pending and t.billed and _may_well_fail(t, settings.rho_safe) for t in trials)
-    return replace(state, failures_left=max(state.failures_left - doubtful - reserved, 0))
+    doubtful = holders(trials, settings.rho_safe)
+    if not settings.share_failures:
+        held = len(doubtful) + reserved
+        return replace(state, failures_left=max(state.failures_left - held, 0))
+    if state.failures_left == 0:
+        return state
+    p_failures = [*(_p_failure(t) for t in trials if t.pending and t.billed), *[1.0] * reserved]
+    return replace(state, in_flight=budget.share(state.failures_left, p_failures, settings))
 
 
-def _may_well_fail(trial: Trial, level: float) -> bool:
-    return trial.suggestion is None or trial.suggestion.p_safe < level
+def holders(trials: Sequence[Trial], level: float) -> list[Trial]:
+    """The billed trials in flight that may well fail: P(safe) lies below `level`, or is not known."""
+    return [t for t in trials if t.pending and t.billed and not 1.0 - _p_failure(t) >= level]
+
+
+def _p_failure(trial: Trial) -> float:
+    """The probability that a trial in flight fails: 1 for a setting that nobody predicted."""
+    if trial.suggestion is None:
+        return 1.0
+    p_safe = trial.suggestion.p_safe
+    return 0.5 if np.isnan(p_safe) else 1.0 - p_safe  # NaN: nothing was known yet
 
 
 def history(trials: Sequence[Trial], dim: int, count: int) -> History:

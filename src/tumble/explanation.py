@@ -1,8 +1,12 @@
 """Why a suggestion was made, in one plain sentence."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .trials import Suggestion
+
+MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
 
 def explain(s: Suggestion, method: str) -> str:
@@ -20,7 +24,7 @@ def explain(s: Suggestion, method: str) -> str:
     str
         A sentence that begins with the trial's number.
     """
-    left = f"{_count(s.failures_left, 'failure')} left to spend, {_count(s.trials_left, 'trial')} after it"
+    left = f"{_failures(s)}, {_count(s.trials_left, 'trial')} after it"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
     p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
     if s.mode == "start":
@@ -35,6 +39,22 @@ def explain(s: Suggestion, method: str) -> str:
         return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
     short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
+
+
+def _failures(s: Suggestion) -> str:
+    """How many failures are left, and which trials in flight may use them."""
+    left = f"{_count(s.failures_left, 'failure')} left to spend"
+    if not s.held_by or not s.failures_left:
+        return left
+    return f"{left}, shared with {_trials(s.held_by)} in flight"
+
+
+def _trials(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"trial {numbers[0]}"
+    if len(numbers) > MOST_NAMED:
+        return f"{len(numbers)} trials"
+    return f"trials {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _count(n: int, noun: str) -> str:

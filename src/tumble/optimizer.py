@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -266,15 +266,26 @@ class Optimizer:
 
     # -- asking ------------------------------------------------------------------------------------------
 
-    @in_turn
-    def ask(self) -> Suggestion:
-        """The next trial to run. It is in flight until it is told or skipped.
+    @overload
+    def ask(self, n: None = None) -> Suggestion: ...
+
+    @overload
+    def ask(self, n: int) -> list[Suggestion]: ...
+
+    def ask(self, n: int | None = None) -> Suggestion | list[Suggestion]:
+        """The next trial to run, or the next n. They are in flight until they are told or skipped.
+
+        Parameters
+        ----------
+        n
+            How many trials to start at once; None for one.
 
         Returns
         -------
-        Suggestion
-            The setting, and why it was chosen. Asked twice without a tell, the second suggestion takes the
-            first one into account.
+        Suggestion or list[Suggestion]
+            The setting, and why it was chosen; a list of them where n is given. The list is the same as if
+            `ask` were called n times: each suggestion takes those in flight into account. It is shorter where
+            fewer trials may start.
 
         Raises
         ------
@@ -285,8 +296,30 @@ class Optimizer:
         BudgetReserved
             If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
         InputError
-            If `method` needs a safe trial to start from, and none is known.
+            If n is not a whole number of at least 1, or `method` needs a safe trial to start from, and none
+            is known.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=3, seed=0)
+        >>> len(opt.ask(n=2)), len(opt.ask(n=2))
+        (2, 1)
         """
+        count = 1 if n is None else checks.whole(n, "n", 1)
+        with self._turn:
+            asked = [self._ask()]
+            while len(asked) < count and self._may_start():
+                asked.append(self._ask())
+        return asked[0] if n is None else asked
+
+    def _may_start(self) -> bool:
+        try:
+            self.check_may_start()
+        except (TrialsExhausted, BudgetExhausted):
+            return False
+        return True
+
+    def _ask(self) -> Suggestion:
         self.check_may_start()
         suggestion = self.suggest(counting.next_number(self._trials))
         if suggestion.fitted is not None:
@@ -303,7 +336,7 @@ class Optimizer:
         number
             The number that the trial will have. The randomness of the suggestion depends on it.
         reserved
-            Failures that are set aside for trials in flight which are not among `trials`.
+            Trials in flight which are not among `trials`. Each is counted as one that fails.
 
         Returns
         -------
@@ -611,6 +644,7 @@ class Optimizer:
             number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
             p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
             failures_left=self.failures_left, trials_left=self.trials_left - 1, p_each=dict(p_each),
+            held_by=tuple(t.number for t in counting.holders(self._trials, self.settings.rho_safe)),
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
             u=tuple(proposal.x.tolist()), fitted=proposal.warm,
         )  # fmt: skip

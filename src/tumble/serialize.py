@@ -26,6 +26,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
+ADDED = {"held_by"}  # of a suggestion: what 0.1.0 did not write
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,9 @@ def change_from_json(data: Mapping[str, Any]) -> Change:
 
 def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
     """The suggestion of a trial that `trial_to_json` wrote, without its x."""
-    checks.keys(data, "a suggestion", {field.name for field in fields(Suggestion)} - NOT_SAVED)
+    data = checks.table(data, "a suggestion")
+    missing = ADDED - set(data)
+    checks.keys(data, "a suggestion", {field.name for field in fields(Suggestion)} - NOT_SAVED - missing)
 
     def known(value: Any, key: str) -> float:
         number = _maybe(value, key)
@@ -175,6 +178,9 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         constraint_means=tuple(known(v, "constraint_means") for v in _items(data, "constraint_means")),
         constraint_stds=tuple(known(v, "constraint_stds") for v in _items(data, "constraint_stds")),
         why=checks.text(data["why"], "why"),
+        held_by=tuple(
+            checks.whole(v, "held_by", 0) for v in checks.items(data.get("held_by", []), "held_by")
+        ),
     )
 
 

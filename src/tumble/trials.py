@@ -66,6 +66,8 @@ class Suggestion:
         What each constraint is predicted to be.
     why
         The sentence.
+    held_by
+        The numbers of the trials in flight that may well fail, and use failures that are left.
     u
         Where it lies in the unit cube.
     fitted
@@ -85,6 +87,7 @@ class Suggestion:
     constraint_means: tuple[float, ...] = ()
     constraint_stds: tuple[float, ...] = ()
     why: str = ""
+    held_by: tuple[int, ...] = ()
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

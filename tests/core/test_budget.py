@@ -1,6 +1,8 @@
 """The controller (14): traces worked out by hand, bounds for every history, replay."""
 
 import copy
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from tumble.core.budget import (
     phi_exponent,
     replay,
     required,
+    share,
     start,
     step,
     stop_reason,
@@ -288,3 +291,46 @@ def test_no_decision_is_bold_without_a_failure_left_and_none_asks_for_less_than_
     if state is not None:
         assert min(situation["settings"].rho_risk, float(ndtr(state.z))) <= found.rho <= 1.0
     assert 0.25 <= found.phi_exponent <= 1.0
+
+
+# -- trials in flight ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("left", [1, 2, 3, 5])
+def test_the_next_trial_finds_no_failure_left_with_at_most_one_percent(left: int) -> None:
+    """Beside a count of every outcome of the trials in flight."""
+    rng = np.random.default_rng(left)
+    for _ in range(50):
+        p = rng.random(rng.integers(1, 7)).tolist()
+        rho = share(left, p, PLAIN)
+        none_left = sum(
+            float(np.prod([q if fails else 1.0 - q for q, fails in zip(p, fate, strict=True)]))
+            for fate in product((False, True), repeat=len(p))
+            if sum(fate) >= left
+        )
+        assert (1.0 - rho) * none_left <= 0.01 + 1e-12
+        assert 0.0 <= rho <= PLAIN.rho_safe
+        if rho > 0.0:
+            assert (1.0 - rho) * none_left == pytest.approx(0.01)
+
+
+def test_fewer_trials_in_flight_than_failures_left_ask_for_nothing() -> None:
+    assert share(3, [1.0, 1.0], PLAIN) == 0.0
+    assert share(3, [1.0, 1.0, 1.0], PLAIN) == pytest.approx(PLAIN.rho_safe)
+    assert share(2, [0.001] * 4, PLAIN) == 0.0
+
+
+@pytest.mark.parametrize("safe_known", [True, False])
+@pytest.mark.parametrize("controlled", [True, False])
+def test_where_trials_in_flight_may_use_every_failure_the_next_is_careful(safe_known, controlled):
+    def mode(in_flight: float) -> str:
+        state = replace(start(20, 3, PLAIN), in_flight=in_flight)
+        decision = decide(
+            state, told=3, failed=0, crashed=0, safe_known=safe_known, settings=PLAIN,
+            controlled=controlled,
+        )  # fmt: skip
+        assert decision.rho >= in_flight
+        return decision.mode
+
+    assert mode(0.3) == "bold"
+    assert mode(0.97) == ("careful" if safe_known else "safest")

@@ -3,10 +3,11 @@
 State is frozen and a pure function of the history of billed, finished trials: `replay` rebuilds it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .settings import Settings
@@ -29,17 +30,20 @@ class BudgetState:
     end
         ΔT when the last failure was spent; None before that. A failure that is set aside for a trial in
         flight is not spent.
+    in_flight
+        The least P(safe) of the next trial, for the sake of the trials in flight (`share`); 0 without any.
     """
 
     z: float
     trials_left: int
     failures_left: int
     end: int | None = None
+    in_flight: float = 0.0
 
     @property
     def rho(self) -> float:
         """ρ_t, the probability of safety asked of the next trial."""
-        return float(ndtr(self.z))
+        return max(float(ndtr(self.z)), self.in_flight)
 
 
 def start(trials: int, failures: int, settings: Settings) -> BudgetState:
@@ -92,6 +96,35 @@ def required(state: BudgetState, settings: Settings) -> float:
     return max(settings.rho_safe, spread)
 
 
+def share(failures_left: int, p_failures: Sequence[float], settings: Settings) -> float:
+    """The least P(safe) of a trial that starts while others are in flight.
+
+    The trials in flight and the next one share the failures that are left. The probability that the next one
+    fails and finds no failure left for it is at most 1 - rho_safe:
+    (1 - ρ) Pr(N >= ΔB) <= 1 - rho_safe, where N is how many of those in flight fail.
+
+    Parameters
+    ----------
+    failures_left
+        ΔB, at least 1, with nothing set aside.
+    p_failures : (W,)
+        The probability that each trial in flight fails.
+    settings
+        `rho_safe`.
+
+    Returns
+    -------
+    float
+        From 0, where the trials in flight leave a failure over, to rho_safe, where they use all of them.
+    """
+    law = np.ones(1)  # of N, how many fail
+    for p in p_failures:
+        law = np.convolve(law, [1.0 - p, p])
+    none_left = float(law[failures_left:].sum())
+    risk = 1.0 - settings.rho_safe
+    return 1.0 - risk / none_left if none_left > risk else 0.0
+
+
 @dataclass(frozen=True)
 class Decision:
     """How to look for the next trial.
@@ -140,7 +173,7 @@ def decide(
         return Decision("free", 0.0)
     rho = required(state, settings)
     if not controlled:
-        bold, exponent = state.failures_left > 0, 1.0
+        bold, exponent = state.failures_left > 0 and state.in_flight <= settings.rho_b, 1.0
     elif settings.keep_last_failure and safe_known and state.failures_left == 1 and crashed > 1:
         # A crash measures no distance to the edge of safety. After two crashes the last failure is kept.
         return Decision("careful", max(rho, settings.rho_safe))
@@ -158,7 +191,7 @@ def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: in
     While no trial was safe, `settings.safety_first` keeps half of the failures: the search is bold only while
     fewer trials have failed (`failed`, billed or not) than failures are left.
     """
-    if state.failures_left == 0:
+    if state.failures_left == 0 or state.in_flight > settings.rho_b:
         return False
     if not safe_known:
         return failed < state.failures_left or not settings.safety_first

@@ -18,7 +18,7 @@ Relearn = Literal["settled", "always"]
 MOST = 100_000  # samples, points or starts
 SWITCHES = (
     "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
-    "calibrate",
+    "calibrate", "share_failures",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -89,6 +89,9 @@ class Settings:
     keep_last_failure
         Whether the last failure is kept once two trials have crashed: at least `rho_safe` is asked from then
         on. A crash measures no distance to the edge of safety.
+    share_failures
+        Whether trials in flight share the failures that are left by their P(safe): see `core.budget.share`.
+        If False, each that is less safe than `rho_safe` holds one whole failure until it is told.
     safest_odds
         What is taken where no point reaches the P(safe) asked for: the most promising of the points whose
         odds of a failure are at most this many times those of the safest point. None for the safest point.
@@ -144,6 +147,7 @@ class Settings:
     descend: bool = True
     safety_first: bool = True
     keep_last_failure: bool = True
+    share_failures: bool = True
     safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True

@@ -25,7 +25,7 @@ from tumble.cli.options import (
 )
 from tumble.cli.questions import confirm_at_terminal, is_at_terminal
 from tumble.errors import InputError
-from tumble.studies import rig
+from tumble.studies import rig, tables
 from tumble.studies.config import NAME
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
@@ -114,7 +114,7 @@ def ask(file: Path, json: bool) -> None:
     """
     ledger = open_ledger(file)
     found = ledger.ask()
-    print(show.as_json(show.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
+    print(show.as_json(tables.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
 
 
 @click.command(epilog=EPILOG)
@@ -141,9 +141,9 @@ def tell(
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file)
     check_names(ledger.config, measured)
-    from tumble.studies.surprise import warning
+    from tumble.studies.surprise import doubts_about, warning
 
-    doubts = _doubts(ledger, trial, measured)
+    doubts = doubts_about(ledger, trial, measured)
     if doubts:
         confirm_at_terminal(f"trial {trial}: {'; '.join(doubts)}\nreally?", yes)
     if failed is not None:
@@ -185,7 +185,7 @@ def confirm(file: Path, json: bool) -> None:
     ledger = open_ledger(file, running=True)
     if ledger.config.command is None:
         found = ledger.confirm()
-        print(show.as_json(show.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
+        print(show.as_json(tables.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
         return
     entry = Runner(ledger).confirm()
     table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
@@ -208,16 +208,6 @@ def import_(file: Path, table: Path) -> None:
     found = import_csv(open_ledger(file), table)
     again = f"; {found.known} were there already and are passed over" if found.known else ""
     print(f"{found.read} trials read as evidence; none is billed{again}")
-
-
-def _doubts(ledger: Ledger, trial: int, measured: dict[str, float]) -> list[str]:
-    """What of a trial in flight is far from its prediction."""
-    from tumble.studies.surprise import surprises
-
-    entries = ledger.entries()
-    if not (0 <= trial < len(entries) and entries[trial].is_running):
-        return []  # the ledger says why it can't be told
-    return surprises(ledger.config, entries[trial], measured, entries)
 
 
 COMMANDS = (init, run, ask, tell, skip, confirm, import_)

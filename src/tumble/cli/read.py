@@ -10,6 +10,7 @@ import click
 from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, as_json, study_file
+from tumble.studies import tables
 from tumble.studies.outputs import check_output
 from tumble.studies.whole_files import replacing
 
@@ -25,7 +26,7 @@ def status(file: Path, json: bool) -> None:
     ledger = open_ledger(file, reading=True)
     found = ledger.status()
     if json:
-        print(show.as_json(asdict(found)))
+        print(show.as_json(tables.status_table(found)))
         return
     print(show.status(found, ledger.config))
     for entry in ledger.entries():
@@ -49,7 +50,7 @@ def best(file: Path, json: bool) -> None:
     ledger = open_ledger(file, reading=True)
     found, choice = ledger.status().best, ledger.recommend()
     if json:
-        print(show.as_json(show.best_table(found, choice)))
+        print(show.as_json(tables.best_table(found, choice)))
         return
     print(f"best         {show.best(found, ledger.config)}")
     print(f"recommended  {show.recommended(choice, ledger.config)}")

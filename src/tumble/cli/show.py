@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,18 +52,6 @@ def suggestion(found: Suggestion, config: StudyConfig) -> str:
     lines += ["", f"then: tumble tell {config.path} {found.number} {results}"]
     lines += [f'  or: tumble tell {config.path} {found.number} --failed "why"']
     return "\n".join(lines)
-
-
-def suggestion_table(found: Suggestion) -> dict[str, Any]:
-    """A trial to run by hand, for JSON."""
-    return {
-        "trial": found.number,
-        "parameters": found.x,
-        "mode": found.mode,
-        "rho": found.rho,
-        "p_safe": found.p_safe,
-        "why": found.why,
-    }
 
 
 def line(entry: Entry, config: StudyConfig) -> str:
@@ -128,19 +115,3 @@ def because(found: Found, predicted: Prediction, config: StudyConfig) -> str:
         f"by the model the setting of trial {found.trial} has {config.objective} = {number(predicted.mean)} "
         f"± {predicted.std:.2g}: one measurement is partly noise"
     )
-
-
-def best_table(found: Found | None, choice: Recommended | None) -> dict[str, Any]:
-    """`best` and `recommended`, for JSON."""
-    return {
-        "best": None if found is None else asdict(found),
-        "recommended": None
-        if choice is None
-        else {
-            "parameters": choice.x,
-            "mean": choice.mean,
-            "std": choice.std,
-            "p_safe": choice.p_safe,
-            "reached": choice.reached,
-        },
-    }

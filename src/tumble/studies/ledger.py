@@ -46,6 +46,12 @@ class Ledger:
     reading
         Whether the study is only looked at.  It must exist then; nothing is created and nothing is written.
 
+    Attributes
+    ----------
+    asker
+        Who asks for a person; None for this process.  One that asks again and again has a name of its own, so
+        that it finds what an asking that failed left behind.
+
     Raises
     ------
     StudyFileError
@@ -66,6 +72,7 @@ class Ledger:
         self.study = open_study(config, self.storage, self.sampler, reading=reading)
         self.store = TrialStore(self.study, self.storage)
         self.kept = KeptFiles(config)
+        self.asker: Owner | None = None
         self._deaths = DeathWatch(self.store)
 
     def __enter__(self) -> Self:
@@ -133,7 +140,7 @@ class Ledger:
         """
         if owner != BY_HAND:
             return self._ask(owner)
-        return self._hand_over(self.adopt(this_process()) or self._ask(owner))
+        return self._hand_over(self.adopt(self.asker or this_process()) or self._ask(owner))
 
     def confirm(self, owner: Owner = BY_HAND) -> Suggestion:
         """A new trial at the recommendation; billed like any other."""
@@ -250,6 +257,12 @@ class Ledger:
             raise InputError(f"there is no trial {number}: {known}")
         return entries[number]
 
+    def suggestion(self, number: int) -> Suggestion:
+        """A trial as it was handed out."""
+        entry = self.entry(number)
+        x = {name: entry.parameters[name] for name in self.config.space.names}
+        return self._suggestion(entry.trial_id, x)
+
     def status(self) -> Status:
         """The counts, and the best safe trial."""
         return to_status(self.entries(), self.config)
@@ -269,7 +282,8 @@ class Ledger:
     def _ask(self, owner: Owner, note: Mapping[str, Any] | None = None) -> Suggestion:
         """A new trial.  This process owns it at first, so that its death is noticed."""
         self._check_may_start(owner)
-        return self._start(self.store.create(this_process() if owner == BY_HAND else owner, note))
+        by = (self.asker or this_process()) if owner == BY_HAND else owner
+        return self._start(self.store.create(by, note))
 
     def _hand_over(self, suggestion: Suggestion) -> Suggestion:
         """From the process that asked to the person that it asked for."""

@@ -18,6 +18,11 @@ from tumble.studies.creation import Creator
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
 
+ASKED_BY = (
+    "tumble:asked-by"  # system attributes of a trial: the marks of the requests that began and ended it
+)
+ENDED_BY = "tumble:ended-by"
+
 
 class TrialStore:
     """The trials of one study in its storage.
@@ -28,6 +33,11 @@ class TrialStore:
         The study.
     database
         The database behind it, which keeps the heartbeats.
+
+    Attributes
+    ----------
+    mark
+        The mark of the request that is being carried out; it is stored with what the request does.
     """
 
     def __init__(self, study: optuna.Study, database: RDBStorage) -> None:
@@ -35,6 +45,7 @@ class TrialStore:
         self.study_id = private.study_id_of(study)
         self._storage = private.storage_of(study)
         self._creator = Creator(database)
+        self.mark: dict[str, Any] | None = None
         self._held: set[int] = set()  # the ids of the trials that this process runs
 
     def trials(self) -> list[FrozenTrial]:
@@ -55,6 +66,7 @@ class TrialStore:
         One transaction makes it, with its owner and what was decided for it; none makes it twice.
         """
         attributes = {OWNER: owner.to_dict()} | ({} if decision is None else {DECISION: dict(decision)})
+        attributes |= {} if self.mark is None else {ASKED_BY: self.mark}
         template = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs=attributes)
         trial_id = self.add(template)
         self._hold(trial_id)
@@ -69,6 +81,7 @@ class TrialStore:
         """Make `owner` the owner of a trial, held by this process."""
         self._hold(trial_id)
         self._storage.set_trial_system_attr(trial_id, OWNER, owner.to_dict())
+        self._set_mark(trial_id, ASKED_BY)
 
     def hand_over(self, trial_id: int, owner: Owner) -> None:
         """Make `owner` the owner of a trial that this process held until now."""
@@ -104,14 +117,20 @@ class TrialStore:
         """
         self._storage.set_trial_system_attr(trial_id, OUTCOME, outcome("failure", reason or "told as failed"))
 
+    def mark_end(self, trial_id: int) -> None:
+        """Store which request ends a trial, before it does."""
+        self._set_mark(trial_id, ENDED_BY)
+
     def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         """Tell Optuna the end of a trial; `ValueError` where it is over already."""
         trial_id = self.id_of(number)
+        self.mark_end(trial_id)
         self.study.tell(number, value, state=state)
         self._held.discard(trial_id)
 
     def make_void(self, trial_id: int, kind: str, reason: str) -> None:
         """End a trial so that it counts as if it had never been."""
+        self.mark_end(trial_id)
         self._storage.set_trial_system_attr(trial_id, OUTCOME, outcome(kind, reason))
         self._storage.set_trial_state_values(trial_id, TrialState.FAIL)
         self._held.discard(trial_id)
@@ -133,6 +152,11 @@ class TrialStore:
         """Give back every connection."""
         self.database.remove_session()
         self.database.engine.dispose()
+
+    def _set_mark(self, trial_id: int, which: str) -> None:
+        """Store the mark of the request; a mark that another request left unfinished is replaced."""
+        if self.mark is not None or which in self.get(trial_id).system_attrs:
+            self._storage.set_trial_system_attr(trial_id, which, self.mark)
 
     def _hold(self, trial_id: int) -> None:
         self._held.add(trial_id)

@@ -74,6 +74,24 @@ def surprises(
     return found
 
 
+def doubts_about(ledger: Ledger, number: int, results: Mapping[str, float]) -> list[str]:
+    """What is to be questioned of results before they are told; nothing where the trial is not in flight.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    number
+        The trial; where it can't be told, the ledger says why.
+    results
+        What was measured, in the user's units.
+    """
+    entries = ledger.entries()
+    if not (0 <= number < len(entries) and entries[number].is_running):
+        return []
+    return surprises(ledger.config, entries[number], results, entries)
+
+
 class SurpriseWatch:
     """Finds the surprises among the trials that were told since the last look.
 

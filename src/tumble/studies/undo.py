@@ -136,6 +136,7 @@ def _change(
         failed=failed,
         user_attrs={} if results is None else {RESULTS: now},
         since=len(ledger.store.trials()),
+        request=ledger.store.mark,
     )
 
 

@@ -48,6 +48,8 @@ class StoredChange:
         User attributes that are replaced.
     since
         How many trials there were: hyperparameters that were fitted before are forgotten.
+    request
+        The mark of the request that changed it; None where it had no key.
     """
 
     trial: int
@@ -62,6 +64,7 @@ class StoredChange:
     failed: bool = False
     user_attrs: dict[str, Any] = field(default_factory=dict)
     since: int = 0
+    request: dict[str, str] | None = None
 
     def __str__(self) -> str:
         """In words: what, when, by whom, why, and what it was before."""

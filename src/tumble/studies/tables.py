@@ -1,0 +1,63 @@
+"""What a study says as JSON: the same tables for `tumble ... --json` and for the HTTP door."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tumble.studies.config import StudyConfig
+    from tumble.studies.records import Entry, Found, Status
+    from tumble.trials import Recommended, Suggestion
+
+
+def suggestion_table(found: Suggestion) -> dict[str, Any]:
+    """A trial to run by hand."""
+    return {
+        "trial": found.number,
+        "parameters": found.x,
+        "mode": found.mode,
+        "rho": found.rho,
+        "p_safe": found.p_safe,
+        "why": found.why,
+    }
+
+
+def status_table(found: Status) -> dict[str, Any]:
+    """Where a study stands."""
+    return asdict(found)
+
+
+def best_table(found: Found | None, choice: Recommended | None) -> dict[str, Any]:
+    """`best` and `recommended`."""
+    return {
+        "best": None if found is None else asdict(found),
+        "recommended": None
+        if choice is None
+        else {
+            "parameters": choice.x,
+            "mean": choice.mean,
+            "std": choice.std,
+            "p_safe": choice.p_safe,
+            "reached": choice.reached,
+        },
+    }
+
+
+DECIDED = ("mode", "rho", "p_safe", "mean", "std", "why", "expected_gain", "gain_bound", "alarm")
+
+
+def entry_table(entry: Entry, config: StudyConfig) -> dict[str, Any]:
+    """One trial: what was asked, what came of it, and what the search had decided for it."""
+    return {
+        "trial": entry.trial,
+        "outcome": entry.outcome,
+        "parameters": entry.parameters,
+        "results": entry.results,
+        "reason": entry.reason(config),
+        "billed": entry.reading.billed,
+        "amended": entry.is_amended,
+        "changes": [str(change) for change in entry.changes],
+        "by_hand": entry.owner is None or entry.owner.kind == "hand",
+        **{key: entry.decision.get(key) for key in DECIDED},
+    }

@@ -324,3 +324,58 @@ def test_a_search_with_a_fixed_parameter_hands_it_out():
     assert again.ask().x == opt.ask().x
     assert [piece.name for piece in tumble.plots.slices_data(opt)] == ["x"]
     assert tumble.plots.coordinates_data(opt).names == ["x"]
+
+
+# ------------------------------------------------------------------------------------------ what is known
+
+
+def test_a_space_with_known_constraints_says_which_of_them_a_setting_breaks():
+    space = Space({"x": Float(0.0, 1.0), "n": Int(1, 4)}, known=["x * n <= 2", "n >= 2"])
+    assert space.known == ("x * n <= 2", "n >= 2")
+    assert space.broken({"x": 0.9, "n": 3}) == ["x * n <= 2"]
+    assert space.broken([0.1, 2]) == []
+    assert Space({"x": Float(0.0, 1.0)}).broken([0.3]) == []
+    with pytest.raises(InputError, match=r'x = 0.9, n = 3 does not keep "x \* n <= 2", which is known'):
+        space.check_known({"x": 0.9, "n": 3})
+    space.check_known({"x": 0.1, "n": 3})
+
+
+@pytest.mark.parametrize("names", [("x", "y"), ("parameters", "known"), ("known", "x")])
+def test_a_space_with_known_constraints_is_saved_and_read(names):
+    parameters = {name: Float(0.0, 1.0) for name in names}
+    plain, limited = Space(parameters), Space(parameters, [f"{names[0]} <= {names[1]}"])
+    for space in (plain, limited):
+        assert Space.from_dict(json.loads(json.dumps(space.to_dict()))) == space
+    assert plain != limited
+    assert hash(limited) == hash(Space(parameters, f"{names[0]} <= {names[1]}"))
+    assert f"known=['{names[0]} <= {names[1]}']" in repr(limited)
+    assert "known=" not in repr(plain)
+
+
+def test_a_known_constraint_that_is_a_function_can_not_be_saved():
+    class Rule:
+        text, names = "my rule", ("x",)
+
+        def excess(self, columns):
+            return columns["x"] - 0.5
+
+    space = Space({"x": Float(0.0, 1.0)}, known="x >= 0.1").with_rules([Rule()])
+    assert space.broken([0.6]) == ["my rule"]
+    assert space.broken([0.05]) == ["x >= 0.1"]
+    with pytest.raises(InputError, match="my rule is a function, which can't be saved: write it as text"):
+        space.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (3, r"known must be a list of texts such as \[\"x \+ y <= 1\"\], not 3"),
+        ([3], "known: a known constraint must be text, not 3"),
+        (["x <= 0.5", "z <= 1"], "known constraint 2: there is no parameter 'z'; known are x"),
+        ("x <= 0.5 +", "known: the constraint ends too early"),
+        ("x >= 2", "no setting was found that keeps what is known"),
+    ],
+)
+def test_known_constraints_that_can_not_be_used_are_refused(known, message):
+    with pytest.raises(InputError, match=message):
+        Space({"x": Float(0.0, 1.0)}, known)

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tumble import checks
 from tumble.errors import InputError
+from tumble.known import KnownConstraint, Region, Rule, read_known
 from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
 
 __all__ = ["Categorical", "Choice", "Fixed", "Float", "Int", "Parameter", "Snap", "Space"]
@@ -37,18 +39,26 @@ _KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical":
 
 
 class Space:
-    """An ordered set of named parameters and its map to the unit cube.
+    """An ordered set of named parameters and its map to the unit cube, with what is known beforehand.
 
     Parameters
     ----------
     parameters
         `Float`, `Int`, `Categorical` or `Fixed` by name. The order of the names is the order of the
         coordinates.
+    known
+        Constraints between parameters that are known beforehand and cost no trial, as text:
+        ``["speed * feed <= 900"]``. A search proposes only settings that keep all of them. They take names
+        (in backticks where a name has other characters than letters, digits and _), numbers,
+        ``+ - * / **``, brackets, the functions of `tumble.known.FUNCTIONS`, ``<= >= < >`` and chains of them,
+        ``==`` and ``!=`` for choices and whole numbers, ``and`` and ``or``. Where a constraint can't be
+        computed it does not hold.
 
     Raises
     ------
     InputError
-        If a name is empty, something else stands for a parameter, or every parameter is fixed.
+        If a name is empty, something else stands for a parameter, every parameter is fixed, a known
+        constraint can't be read, or no setting was found that keeps all of them.
 
     Examples
     --------
@@ -57,9 +67,12 @@ class Space:
     array([0.5, 1. ])
     >>> space.decode([0.5, 1.0])
     {'speed': 2250.0, 'bit': 'carbide'}
+    >>> slow = Space({"x": Float(0, 1), "y": Float(0, 1)}, known=["x + y <= 1"])
+    >>> slow.broken({"x": 0.7, "y": 0.6})
+    ['x + y <= 1']
     """
 
-    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+    def __init__(self, parameters: Mapping[str, Parameter], known: str | Sequence[str] = ()) -> None:
         given: object = parameters
         if not isinstance(given, Mapping) or not given:
             raise InputError(
@@ -79,6 +92,7 @@ class Space:
             self._dim += parameter.width
         if self._dim == 0:
             raise InputError("every parameter is fixed, so that there is nothing to search: free one of them")
+        self._region = self._read(known)
 
     @classmethod
     def from_bounds(cls, bounds: ArrayLike) -> Space:
@@ -125,6 +139,16 @@ class Space:
     def dim(self) -> int:
         """D, the number of coordinates of the unit cube."""
         return self._dim
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The known constraints, as they were written."""
+        return () if self._region is None else tuple(rule.text for rule in self._region.rules)
+
+    @property
+    def region(self) -> Region | None:
+        """The settings that keep the known constraints; None where there are none."""
+        return self._region
 
     @property
     def is_continuous(self) -> bool:
@@ -206,9 +230,89 @@ class Space:
             out[:, where] = parameter.snap(np.ascontiguousarray(points[:, where]))
         return out
 
+    def broken(self, params: Mapping[str, object] | Sequence[object] | Array) -> list[str]:
+        """The known constraints that a setting does not keep.
+
+        Parameters
+        ----------
+        params
+            Values by name, or in the order of the names.
+
+        Returns
+        -------
+        list[str]
+            As they were written; empty where the setting keeps all of them.
+
+        Raises
+        ------
+        InputError
+            If a value is missing, unknown or not admissible.
+        """
+        u = self.encode(params)
+        return [] if self._region is None else self._region.broken(u)
+
+    def check_known(self, params: Mapping[str, object] | Sequence[object] | Array) -> None:
+        """Refuse a setting that does not keep every known constraint.
+
+        Parameters
+        ----------
+        params
+            Values by name, or in the order of the names.
+
+        Raises
+        ------
+        InputError
+            If a value can't be used, or a known constraint does not hold; the message names it.
+        """
+        broken = self.broken(params)
+        if broken:
+            values = self._by_name(params)
+            shown = ", ".join(f"{name} = {_short(value)}" for name, value in values.items())
+            raise InputError(
+                f'{shown} does not keep "{broken[0]}", which is known: choose a setting that does, or change '
+                "the known constraint"
+            )
+
+    def with_rules(self, rules: Sequence[Rule]) -> Space:
+        """The same space with further known constraints that are functions, which no file can hold.
+
+        Parameters
+        ----------
+        rules
+            The functions.
+
+        Returns
+        -------
+        Space
+            `to_dict` refuses it.
+
+        Raises
+        ------
+        InputError
+            If no setting was found that keeps all of them.
+        """
+        space = Space(self._parameters)
+        earlier = () if self._region is None else self._region.rules
+        space._region = _region(self._parameters, [*earlier, *rules])
+        return space
+
     def to_dict(self) -> dict[str, Any]:
-        """The space as a dict that `json` can write; `from_dict` reads it."""
-        return {name: parameter.to_dict() for name, parameter in self._parameters.items()}
+        """The space as a dict that `json` can write; `from_dict` reads it.
+
+        Raises
+        ------
+        InputError
+            If a known constraint is a function.
+        """
+        parameters = {name: parameter.to_dict() for name, parameter in self._parameters.items()}
+        if self._region is None:
+            return parameters
+        for rule in self._region.rules:
+            if not isinstance(rule, KnownConstraint):
+                raise InputError(
+                    f"{rule.text} is a function, which can't be saved: write it as text in known"
+                )
+        return {"parameters": parameters, "known": list(self.known)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Space:
@@ -226,23 +330,39 @@ class Space:
         """
         if not isinstance(data, Mapping):
             raise InputError(f"a space is described by a dict of parameters by name, but {data!r} came")
+        known: Sequence[str] = ()
+        if set(data) == {"parameters", "known"} and isinstance(data["known"], list):
+            data, known = data["parameters"], data["known"]
         parameters: dict[str, Parameter] = {}
         for name, description in data.items():
             with _about(f"parameter {name!r}"):
                 parameters[name] = _parameter(description)
-        return cls(parameters)
+        return cls(parameters, known)
 
     def __eq__(self, other: object) -> bool:
-        """Equal where names, order and parameters are."""
-        return isinstance(other, Space) and list(self._parameters.items()) == list(other._parameters.items())
+        """Equal where names, order, parameters and known constraints are."""
+        return isinstance(other, Space) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         """Consistent with equality."""
-        return hash(tuple(self._parameters.items()))
+        return hash(self._identity())
 
     def __repr__(self) -> str:
         """As it would be written."""
-        return f"Space({self._parameters!r})"
+        known = f", known={list(self.known)!r}" if self.known else ""
+        return f"Space({self._parameters!r}{known})"
+
+    def _identity(self) -> tuple[object, ...]:
+        rules = () if self._region is None else self._region.rules
+        return tuple(self._parameters.items()), rules
+
+    def _read(self, known: str | Sequence[str]) -> Region | None:
+        texts = [known] if isinstance(known, str) else list(_texts(known))
+        rules = []
+        for k, text in enumerate(texts):
+            with _about(f"known constraint {k + 1}" if len(texts) > 1 else "known"):
+                rules.append(read_known(text, self._parameters))
+        return _region(self._parameters, rules)
 
     def _by_name(self, params: Mapping[str, object] | Sequence[object] | Array) -> dict[str, object]:
         expected = ", ".join(self.names)
@@ -265,6 +385,25 @@ def _about(subject: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{subject}: {error}") from None
+
+
+def _texts(known: object) -> Sequence[str]:
+    if not isinstance(known, (list, tuple)):
+        raise InputError(f'known must be a list of texts such as ["x + y <= 1"], not {checks.show(known)}')
+    return cast("Sequence[str]", known)
+
+
+def _region(parameters: Mapping[str, Parameter], rules: Sequence[Rule]) -> Region | None:
+    """The region that keeps the rules, which is not empty; None without rules."""
+    if not rules:
+        return None
+    region = Region(parameters, rules)
+    assert len(region.inside)
+    return region
+
+
+def _short(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _is_name(name: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tumble.errors import Failure
 from tumble.problems import Optimum, Problem
 
 from .landscape import Array, Landscape
+from .optima import remembered
 from .search import best_safe
 
 SAMPLE = 8192  # points by which feasible share and quantiles are estimated
@@ -53,8 +54,9 @@ class Drawn:
 
     @cached_property
     def optimum(self) -> Optimum:
-        """The best known safe value: by `solve`, or what `best_safe` finds."""
-        return self.solve() if self.solve else best_safe(self.landscape, seed=self.seed)
+        """The best known safe value: by `solve`, or what `best_safe` finds; kept in a file (`optima`)."""
+        find = self.solve or partial(best_safe, self.landscape, seed=self.seed)
+        return remembered(self.family, self.seed, find)
 
     @cached_property
     def sample(self) -> Array:

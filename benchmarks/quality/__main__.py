@@ -14,7 +14,7 @@ from experiments.runs import machine
 
 machine.one_thread_each()  # before numpy is loaded, here and in every worker
 
-from benchmarks.families import FAMILIES  # noqa: E402
+from benchmarks.families import FAMILIES, optima  # noqa: E402
 from experiments.runs import pool  # noqa: E402
 from experiments.runs.records import Line  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
@@ -27,7 +27,7 @@ NEEDS = {
     "botorch": "botorch", "qlognei": "botorch", "scbo": "botorch", "optuna": "optuna", "tpe": "optuna",
     "bayesian-optimization": "bayes_opt",
 }  # fmt: skip
-QUICK_SEEDS = 1
+QUICK_TRIALS = 30
 TABLES: dict[str, tuple[Row, ...]] = {
     "verdict": (plan.OURS, *plan.BASELINES, *plan.PEERS),
     "ours": (plan.OURS, *plan.BASELINES),
@@ -51,51 +51,50 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    rows = _installed(TABLES[options.table], options.rows.split(",") if options.rows else ())
-    families = options.families.split(",") if options.families else list(FAMILIES)
-    seeds = plan.seeds_of(options.block, QUICK_SEEDS if options.quick else options.seeds)
-    specs = plan.specs(rows, seeds, families)
-    if options.quick:
-        specs = [spec for spec in specs if spec.trials <= 60]
+    os.environ.setdefault(optima.FOLDER, str(options.out.resolve() / "optima"))
+    specs = plan.specs(_rows(options), _problems(options))
     store = Store(options.out, f"quality-{options.block}")
-    _take_published(store, options.block)
-    summary = pool.run_all(specs, store, jobs=options.jobs, fresh=True)
+    _take_published(store, options.table, options.block)
+    summary = pool.run_all(specs if not options.finished else [], store, jobs=options.jobs, fresh=True)
     for error in summary.errors:
         print(f"failed: {error}", file=sys.stderr)
     wanted = {spec.key for spec in specs}
     lines = [line for line in store.lines() if line["key"] in wanted]
     if options.publish:
-        for path in _publish(lines, options.block):
+        for path in results.publish_table(lines, options.table, options.block):
             print(path)
     _show(lines, options.table, options.pictures)
     return 1 if summary.errors else 0
 
 
-def _take_published(store: Store, block: int) -> None:
+def _problems(options: argparse.Namespace) -> list[list[plan.Problem]]:
+    families = options.families.split(",") if options.families else FAMILIES
+    if options.quick:
+        return plan.rounds(options.block, 1, families, QUICK_TRIALS)
+    return plan.rounds(options.block, options.seeds, families, options.trials)
+
+
+def _rows(options: argparse.Namespace) -> list[Row]:
+    """The rows that were asked for and can be run here; the others are named."""
+    names = options.rows.split(",") if options.rows else ()
+    rows = [row for row in TABLES[options.table] if not names or row.name in names]
+    if options.quick and any(row in plan.SLOW_PEERS for row in rows):
+        slow = ", ".join(row.name for row in rows if row in plan.SLOW_PEERS)
+        print(f"left out of a quick look: {slow} (1 to 20 seconds a suggestion)", file=sys.stderr)
+        rows = [row for row in rows if row not in plan.SLOW_PEERS]
+    missing = [row for row in rows if row.method in NEEDS and not find_spec(NEEDS[row.method])]
+    for row in missing:
+        print(f"left out: {row.name} needs the package {NEEDS[row.method]}", file=sys.stderr)
+    return [row for row in rows if row not in missing]
+
+
+def _take_published(store: Store, table: str, block: int) -> None:
     """Lines that came with the repository are not run again."""
     here = store.keys()
-    for name in (f"ours-{block}", f"peers-{block}"):
+    for name in results.names(table, block):
         for line in results.published(name):
             if line["key"] not in here:
                 store.append(line)
-
-
-def _installed(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    """The rows that were asked for and can be run here; the others are named."""
-    asked = [row for row in rows if not names or row.name in names]
-    missing = [row for row in asked if row.method in NEEDS and not find_spec(NEEDS[row.method])]
-    for row in missing:
-        print(f"left out: {row.name} needs the package {NEEDS[row.method]}", file=sys.stderr)
-    return [row for row in asked if row not in missing]
-
-
-def _publish(lines: Sequence[Line], block: int) -> list[Path]:
-    results.one_state(lines)
-    peers = {row.method for row in plan.PEERS}
-    mine = [line for line in lines if line["method"] not in peers]
-    others = [line for line in lines if line["method"] in peers]
-    kept = [(part, name) for part, name in ((mine, f"ours-{block}"), (others, f"peers-{block}")) if part]
-    return [results.publish(part, name) for part, name in kept]
 
 
 def _show(lines: Sequence[Line], kind: str, folder: Path | None) -> None:
@@ -134,7 +133,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--seeds", type=int, default=plan.PER_FAMILY, help="problems of each family")
     add("--families", default="", help="only these, separated by commas")
     add("--rows", default="", help="only these rows of the table, separated by commas")
-    add("--quick", action="store_true", help="one problem of each family, at most 60 trials")
+    add("--trials", type=int, help="only problems with so many trials: the first such seeds of the block")
+    add("--finished", action="store_true", help="run nothing: show or publish what is finished")
+    add("--quick", action="store_true", help="one problem of 30 trials of each family, without slow peers")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
     add("--out", type=Path, default=Path("out/quality"), help="where the lines are kept")
     add("--publish", action="store_true", help="keep the lines with the repository")

@@ -39,4 +39,6 @@ FOILS: tuple[Row, ...] = (
     Row("ρ = 0.99", "xsf", {"rho_0": 0.99, "rho_risk": 0.99, "rho_safe": 0.99}),
     Row("no controller", "eic"),
     Row("EI in place of Xs", "xsf-ei"),
+    Row("Xs and EI in turn", "xsf-turns"),
+    Row("no slope factor", "xsf-level"),
 )

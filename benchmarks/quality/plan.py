@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from benchmarks.families import FAMILIES, draw
@@ -15,6 +16,7 @@ TASK = "benchmarks.quality.play:carry_out"
 TUNING = 0  # the block of seeds to choose by; verdict blocks start at 10,000, 20,000, …
 BLOCK = 1000  # seeds in a block
 PER_FAMILY = 8  # problems of each family in a table
+Problem = tuple[str, int]  # a family and a seed
 
 
 @dataclass(frozen=True)
@@ -44,43 +46,59 @@ class Row:
 
 OURS = Row("tumble", "xsf")
 BASELINES = (Row("EIC", "eic"), Row("safe set", "safe-set"))
-PEERS = (
-    Row("LogCEI", "botorch"),
-    Row("qLogNEI", "qlognei"),
-    Row("SCBO", "scbo"),
-    Row("GPSampler", "optuna"),
-    Row("TPE", "tpe"),
+FAST_PEERS = (Row("random", "random"), Row("TPE", "tpe"), Row("GPSampler", "optuna"))
+SLOW_PEERS = (
     Row("bayesian-optimization", "bayesian-optimization"),
-    Row("random", "random"),
-)
+    Row("LogCEI", "botorch"),
+    Row("SCBO", "scbo"),
+    Row("qLogNEI", "qlognei"),
+)  # 1 to 20 processor seconds a suggestion
+PEERS = (*FAST_PEERS, *SLOW_PEERS)
 
 
-def seeds_of(block: int, count: int = PER_FAMILY) -> range:
-    """The seeds of a block that a table uses."""
-    return range(block, block + count)
+def rounds(
+    block: int, count: int = PER_FAMILY, families: Sequence[str] = FAMILIES, trials: int | None = None
+) -> list[list[Problem]]:
+    """The problems of a table, round by round over the families.
+
+    Each round takes from every family the next seed of the block; with `trials` the next seed that draws this
+    T. The rule looks at no result.
+    """
+    found = {family: list(islice(_seeds(family, block, trials), count)) for family in families}
+    return [[(family, found[family][k]) for family in families] for k in range(count)]
 
 
-def specs(rows: Sequence[Row], seeds: range, families: Sequence[str] = tuple(FAMILIES)) -> list[Spec]:
-    """Every run, seeds outermost, so that a table that was stopped early is whole on fewer problems."""
-    found = []
-    for seed in seeds:
-        for family in families:
-            problem = draw(family, seed)
-            safe_start = any(outcome.safe for outcome in problem.initial_evaluations)
-            for row in rows:
-                if row.method == "safe-set" and not safe_start:
-                    continue  # it never leaves what is known to be safe
-                found.append(
-                    Spec(
-                        problem=f"{family}:{seed}",
-                        method=row.method,
-                        seed=seed,
-                        trials=problem.trials,
-                        failures=problem.failures,
-                        on_exhausted="safe",
-                        block=row.name,
-                        settings=row.settings(),
-                        task=TASK,
-                    )
-                )
-    return found
+def _seeds(family: str, block: int, trials: int | None) -> Iterator[int]:
+    """The seeds of a block whose T is `trials`; all of them without."""
+    return (s for s in range(block, block + BLOCK) if trials is None or draw(family, s).trials == trials)
+
+
+def specs(rows: Sequence[Row], problems: Sequence[Sequence[Problem]]) -> list[Spec]:
+    """Every run, round by round, slow peers last in each: a table may be stopped anywhere."""
+    parts = [row for row in rows if row not in SLOW_PEERS], [row for row in rows if row in SLOW_PEERS]
+    return [
+        spec
+        for group in problems
+        for part in parts
+        for problem in group
+        for row in part
+        if (spec := _spec(row, *problem)) is not None
+    ]
+
+
+def _spec(row: Row, family: str, seed: int) -> Spec | None:
+    """One run; None for a method that needs a safe start where there is none."""
+    problem = draw(family, seed)
+    if row.method == "safe-set" and not any(outcome.safe for outcome in problem.initial_evaluations):
+        return None  # it never leaves what is known to be safe
+    return Spec(
+        problem=f"{family}:{seed}",
+        method=row.method,
+        seed=seed,
+        trials=problem.trials,
+        failures=problem.failures,
+        on_exhausted="safe",
+        block=row.name,
+        settings=row.settings(),
+        task=TASK,
+    )

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.families import Member, draw
-from experiments.runs import methods
 from experiments.runs.records import Spec
 from experiments.runs.searcher import NextTrial, Searcher
 from tumble.errors import BudgetExhausted, Failure
 from tumble.problems import Evaluation
+
+from . import foils
 
 DIGITS = 6  # of a stored number: three more than the margin of a win
 
@@ -21,7 +22,7 @@ def carry_out(spec: Spec) -> dict[str, Any]:
     """The content of a spec's line; the problem is "family:seed"."""
     family, _, seed = spec.problem.partition(":")
     problem = draw(family, int(seed))
-    return play(problem, methods.make(spec, problem), spec.trials)
+    return play(problem, foils.make(spec, problem), spec.trials)
 
 
 def play(problem: Member, searcher: Searcher, trials: int) -> dict[str, Any]:

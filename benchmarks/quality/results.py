@@ -39,6 +39,21 @@ def published(name: str, folder: Path = FOLDER) -> list[Line]:
     return [json.loads(text) for text in lzma.decompress(path.read_bytes()).decode().splitlines()]
 
 
+def names(table: str, block: int) -> tuple[str, ...]:
+    """The files of a table: a verdict keeps our lines apart from the peers', which outlive our code."""
+    ours = "ours" if table in ("verdict", "ours", "peers") else table
+    return (f"{ours}-{block}", f"peers-{block}") if ours == "ours" else (f"{ours}-{block}",)
+
+
+def publish_table(lines: Sequence[Line], table: str, block: int, folder: Path = FOLDER) -> list[Path]:
+    """Write the lines of a table to its files; `InputError` where they come from two states of the code."""
+    one_state(lines)
+    ours = [line for line in lines if line["method"] not in PEERS]
+    theirs = [line for line in lines if line["method"] in PEERS]
+    parts = zip((ours, theirs), names(table, block), strict=False)
+    return [publish(part, name, folder) for part, name in parts if part]
+
+
 def one_state(lines: Sequence[Line]) -> str:
     """The state of our code that made the lines; `InputError` where there are two."""
     codes = sorted({line["code"] for line in lines if line["method"] not in PEERS})

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from tumble.methods import METHODS
 
+from .foils import FOILS
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -149,7 +151,8 @@ class Run:
 
 def _goes_on(method: str) -> bool:
     """Whether a method knows its budget, so that its user need not stop it when B is spent."""
-    return method in METHODS and METHODS[method].controlled
+    known = {**METHODS, **FOILS}
+    return method in known and known[method].controlled
 
 
 def _number(value: float | None) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import subprocess
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,20 @@ def description() -> dict[str, Any]:
         "versions": versions,
         "hardware": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()},
         "code": code_hash(),
+        "commit": commit(),
     }
+
+
+@lru_cache(maxsize=1)
+def commit() -> str:
+    """The commit of tumble's sources, with a "+" where files differ from it; "" outside of a checkout."""
+    import tumble
+
+    words = ["git", "-C", next(iter(tumble.__path__)), "describe", "--always", "--dirty=+", "--exclude=*"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @lru_cache(maxsize=1)

@@ -68,17 +68,17 @@ def make(spec: Spec, problem: Problem) -> Searcher:
 
 
 class TumbleSearcher:
-    """`tumble.Optimizer` as a searcher."""
+    """`tumble.Optimizer` as a searcher; `kind` is a subclass whose method is not one of tumble's own."""
 
-    def __init__(self, spec: Spec, problem: Problem) -> None:
+    def __init__(self, spec: Spec, problem: Problem, kind: type[Optimizer] = Optimizer) -> None:
         self._problem = problem
-        self._optimizer = Optimizer(
+        self._optimizer = kind(
             problem.bounds if problem.space is None else problem.space,
             trials=spec.trials,
             failures=spec.failures,
             constraints=list(problem.constraint_names),
             seed=spec.seed,
-            method=cast(MethodName, spec.method),
+            method=cast(MethodName, spec.method if spec.method in METHODS else None),
             settings=Settings.from_dict(spec.settings),
             on_exhausted=spec.on_exhausted,
         )

@@ -11,7 +11,7 @@ from tumble import Settings
 
 
 def test_every_run_is_named_by_its_family_its_seed_and_its_row():
-    found = plan.specs([plan.OURS], range(3, 5), ["design"])
+    found = plan.specs([plan.OURS], [[("design", 3)], [("design", 4)]])
     assert [(s.problem, s.method, s.block, s.seed) for s in found] == [
         ("design:3", "xsf", "tumble", 3),
         ("design:4", "xsf", "tumble", 4),
@@ -20,8 +20,8 @@ def test_every_run_is_named_by_its_family_its_seed_and_its_row():
 
 def test_safe_set_expansion_is_left_out_where_no_start_is_safe():
     rows = [plan.BASELINES[1]]
-    with_start = plan.specs(rows, range(1), ["design"])
-    without = plan.specs(rows, range(6), ["start"])
+    with_start = plan.specs(rows, plan.rounds(0, 1, ["design"]))
+    without = plan.specs(rows, plan.rounds(0, 6, ["start"]))
     assert len(with_start) == 1
     assert len(without) < 6
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tumble.parameters import Categorical, Parameter
+from tumble.parameters import Categorical, Fixed, Parameter
 from tumble.problems import numeric_bounds
 from tumble.space import Space
 
@@ -83,6 +83,7 @@ class Landscape:
 
 
 def _step(parameter: Parameter) -> float:
+    assert not isinstance(parameter, Fixed), "no family draws one"
     return 1.0 if isinstance(parameter, Categorical) else float(parameter.step or 0.0)
 
 
@@ -91,6 +92,7 @@ def _stretched(parameter: Parameter, unit: Array) -> Array:
         n = len(parameter.choices)
         choice: Array = np.minimum(np.floor(unit * n), n - 1.0)
         return choice
+    assert not isinstance(parameter, Fixed)
     low, high, step = float(parameter.low), float(parameter.high), _step(parameter)
     if parameter.log:
         x: Array = np.exp(np.log(low) + unit * np.log(high / low))
@@ -105,5 +107,6 @@ def _stretched(parameter: Parameter, unit: Array) -> Array:
 def _shrunk(parameter: Parameter, x: Array) -> Array:
     if isinstance(parameter, Categorical):
         return (x + 0.5) / len(parameter.choices)
+    assert not isinstance(parameter, Fixed)
     low, high = float(parameter.low), float(parameter.high)
     return np.log(x / low) / np.log(high / low) if parameter.log else (x - low) / (high - low)

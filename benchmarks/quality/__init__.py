@@ -1,8 +1,9 @@
 """The proving ground: families of problems, the peers that people use, one table that decides.
 
-    python -m benchmarks.quality --quick                 one problem of each family
+    python -m benchmarks.quality --quick                 one short problem of each family, no slow peer
     python -m benchmarks.quality --block 10000           a verdict block, resumable
     python -m benchmarks.quality ablation                what each departure from the paper earns
+    python -m benchmarks.quality page                    the manual's page, from the published lines
 
 A seed draws the problem: its function, its limits, its start, T and B. Seeds 0-999 are for tuning. A verdict
 takes a fresh block of a thousand (10,000, 20,000, …), once; a block that was looked at is a tuning block.
@@ -12,7 +13,7 @@ takes a fresh block of a thousand (10,000, 20,000, …), once; a block that was 
     scores        a line as two readings: stopped when B is spent, and left to go on
     compare       wins, ranks, intervals over problems, Holm's correction
     curves        data profiles, and what P(safe) was worth
-    ablation      the switches and the foils, against the default
+    ablation      the switches and the foils, against the default; foils: methods that no setting makes
     results       lines that are kept with the repository, compressed; one state of the code in a table
-    page          the manual's page, from the lines alone; pictures draws its figures
+    page          tables from lines alone; pictures draws the figures; manual fills the manual's page
 """

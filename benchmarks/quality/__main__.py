@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from experiments.runs.records import Line  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
 from tumble.errors import TumbleError  # noqa: E402
 
-from . import ablation, curves, page, pictures, plan, results  # noqa: E402
+from . import ablation, manual, page, plan, results  # noqa: E402
 from .plan import Row  # noqa: E402
 
 NEEDS = {
@@ -41,13 +40,19 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 done, 1 where runs raised, 2 for bad input, 130 when interrupted."""
     options = _parser().parse_args(arguments)
     try:
-        return _run(options)
+        return _rebuild() if options.table == "page" else _run(options)
     except TumbleError as error:
         print(f"quality: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
         return 130
+
+
+def _rebuild() -> int:
+    for path in manual.rebuild():
+        print(path)
+    return 0
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -98,35 +103,25 @@ def _take_published(store: Store, table: str, block: int) -> None:
 
 
 def _show(lines: Sequence[Line], kind: str, folder: Path | None) -> None:
-    print(json.dumps({"code": results.one_state(lines), **machine.description()}, ensure_ascii=False))
-    runs = page.runs_of(lines)
     if kind in ("ablation", "foils"):
-        print(page.row_table(runs))
+        print(f"{manual.state(lines)}\n\n{manual.rows(lines)}")
         return
-    for view, title in page.VIEWS.items():
-        print(f"\nMean rank, {title}\n\n{page.rank_table(runs, view)}")
-    print(f"\nRuns won by tumble\n\n{page.win_table(runs)}\n")
-    print("\n".join(page.duel_lines(runs)) or "No rival is significantly ahead in any family.")
-    print(f"\nThe budget\n\n{page.budget_table(runs)}")
-    if plan.OURS.name in runs:
-        mine = runs[plan.OURS.name]
-        below, failures = curves.failures_below_rho(mine)
-        print(f"\nWhat P(safe) is worth\n\n{page.claim_table(mine)}\n")
-        print(f"{below} of {failures} failures were spent where P(safe) was below the ρ asked for.")
+    print(manual.verdict(lines))
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        profiles = {
-            title: {m: curves.profile(group, stopped=view == "stopped") for m, group in runs.items()}
-            for view, title in page.VIEWS.items()
-        }
-        pictures.draw_profiles(profiles, folder / "profiles.svg")
-        pictures.draw_claims(curves.claims(runs[plan.OURS.name]), folder / "claims.svg")
+        for path in manual.draw(page.runs_of(lines), folder):
+            print(path)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     add = parser.add_argument
-    add("table", nargs="?", choices=list(TABLES), default="verdict", help="which rows")
+    add(
+        "table",
+        nargs="?",
+        choices=[*TABLES, "page"],
+        default="verdict",
+        help='which rows; "page" rebuilds the manual\'s page',
+    )
     add(
         "--block", type=int, default=plan.TUNING, help="the first seed: 0 to tune, 10000 and up for a verdict"
     )

@@ -12,10 +12,12 @@ from benchmarks.tables import table
 from experiments.runs.records import Line
 
 from . import compare, curves
-from .plan import OURS
+from .plan import BASELINES, OURS, SLOW_PEERS
 from .scores import Reading, Run
 
 View = Literal["stopped", "prefix", "whole"]
+SAFE_SET = BASELINES[1].name
+_SLOW = {row.name for row in SLOW_PEERS}
 VIEWS: dict[View, str] = {"stopped": "stopped when B is spent", "whole": "left to go on"}
 
 
@@ -42,15 +44,33 @@ def reading(run: Run, view: View) -> Reading:
     return {"stopped": run.stopped, "prefix": run.prefix, "whole": run.whole}[view]
 
 
+def groups(runs: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, list[Run]]]:
+    """The runs on problems that every row has; and, where that is more, on those that every fast row has.
+
+    A row that needs a safe start has no run where there is none: it found nothing there.
+    """
+    fast = {name: group for name, group in runs.items() if name not in _SLOW}
+    found = {}
+    for title, rows in (("all rows", runs), ("without the slow peers", fast)):
+        shared = set[compare.Problem].intersection(
+            *({run.problem for run in group} for name, group in rows.items() if name != SAFE_SET)
+        ) if rows else set()  # fmt: skip
+        kept = {name: [run for run in group if run.problem in shared] for name, group in rows.items()}
+        if shared and len(shared) not in found:
+            found[len(shared)] = title, kept
+    return {f"{title}, {n} problems": kept for n, (title, kept) in found.items()}
+
+
 def rank_table(runs: Mapping[str, Sequence[Run]], view: View) -> str:
     """Mean ranks with intervals, overall and by family, best first."""
-    scores = scores_of(runs, view)
-    rows_of = {m: {p for p, row in scores.items() if m in row} for m in runs}
-    everywhere = [m for m in runs if rows_of[m] == set(scores)]
+    scores = {
+        problem: {name: row.get(name, np.inf) for name in runs}
+        for problem, row in scores_of(runs, view).items()
+    }
     families = list(dict.fromkeys(p[0] for p in scores))
-    overall = compare.mean_ranks(scores, everywhere)
+    overall = compare.mean_ranks(scores, list(runs))
     by_family = {
-        f: compare.mean_ranks({p: row for p, row in scores.items() if p[0] == f}, everywhere)
+        f: compare.mean_ranks({p: row for p, row in scores.items() if p[0] == f}, list(runs))
         for f in families
     }
     order = sorted(overall, key=lambda m: overall[m].mean)
@@ -132,17 +152,26 @@ def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> st
     readings = scores_of(runs, "whole")
     rows = []
     for name, group in runs.items():
-        points = compare.over_problems(compare.wins(readings, name, default)) if name != default else None
+        against = compare.wins(readings, name, default) if name != default else {}
         regrets = [r.whole.regret for r in group]
         rows.append(
             [
                 name,
-                "" if points is None else points.percent,
+                compare.over_problems(against).percent if against else "",
+                str(sum(point != 0.5 for point in against.values())),
                 f"{np.median(regrets):.2g}",
                 f"{np.quantile(regrets, 0.9):.2g}",
                 f"{np.mean([r.whole.n_failures for r in group]):.1f}",
                 f"{sum(r.whole.beyond > 0 for r in group)} of {len(group)}",
             ]
         )
-    header = ("row", "won against the default", "median regret", "90 % regret", "failures", "beyond B")
+    header = (
+        "row",
+        "won against the default",
+        "differ",
+        "median regret",
+        "90 % regret",
+        "failures",
+        "beyond B",
+    )
     return table(header, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.families import draw
 from benchmarks.quality import ablation, page, plan
 from benchmarks.quality.__main__ import main
 from experiments.runs import pool
@@ -24,6 +25,22 @@ def test_safe_set_expansion_is_left_out_where_no_start_is_safe():
     without = plan.specs(rows, plan.rounds(0, 6, ["start"]))
     assert len(with_start) == 1
     assert len(without) < 6
+
+
+def test_rounds_take_the_first_seeds_that_draw_this_number_of_trials():
+    found = plan.rounds(0, 2, ["classic", "crash"], 30)
+    for k, group in enumerate(found):
+        assert [family for family, _ in group] == ["classic", "crash"]
+        for family, seed in group:
+            shorter = [s for s in range(seed) if draw(family, s).trials == 30]
+            assert draw(family, seed).trials == 30
+            assert len(shorter) == k
+
+
+def test_slow_peers_come_last_in_each_round():
+    slow, fast = plan.SLOW_PEERS[0], plan.FAST_PEERS[0]
+    found = plan.specs([slow, fast], plan.rounds(0, 2, ["design", "classic"]))
+    assert [spec.block for spec in found] == 2 * [fast.name, fast.name, slow.name, slow.name]
 
 
 def test_a_row_changes_what_it_names_and_nothing_else():
@@ -60,7 +77,7 @@ def test_the_command_plays_prints_and_finds_nothing_left_to_do(tiny, capsys):
     words += ["--jobs", "1", "--out", str(tiny), "--pictures", str(tiny / "pictures")]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    assert "Mean rank, stopped when B is spent" in shown
+    assert "**Mean rank, stopped when B is spent** (all rows, 2 problems)" in shown
     assert "What P(safe) is worth" in shown
     assert {path.name for path in (tiny / "pictures").iterdir()} == {"profiles.svg", "claims.svg"}
     assert main(words) == 0
@@ -72,6 +89,19 @@ def test_a_missing_peer_is_named_and_left_out(tiny, capsys, monkeypatch):
     monkeypatch.setattr(pool, "run_all", lambda specs, *a, **k: pool.Summary(0, len(specs), ()))
     main(["--rows", "tumble,TPE", "--families", "design", "--seeds", "1", "--out", str(tiny)])
     assert "left out: TPE needs the package optuna" in capsys.readouterr().err
+
+
+def test_a_quick_look_leaves_slow_peers_out_and_says_so(tiny, capsys, monkeypatch):
+    asked = []
+
+    def note(specs, *args, **kwargs):
+        asked.extend(specs)
+        return pool.Summary(0, 0, ())
+
+    monkeypatch.setattr(pool, "run_all", note)
+    main(["--quick", "--families", "design", "--rows", "random,SCBO,LogCEI", "--out", str(tiny)])
+    assert [spec.block for spec in asked] == ["random"]
+    assert "left out of a quick look: LogCEI, SCBO" in capsys.readouterr().err
 
 
 def test_bad_words_are_refused(capsys):

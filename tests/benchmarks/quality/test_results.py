@@ -32,3 +32,14 @@ def test_two_states_of_the_code_are_refused_but_peers_may_be_older():
     assert results.one_state([*ours, {"method": "optuna", "code": "0"}]) == "1"
     with pytest.raises(InputError, match="2 states of the code"):
         results.one_state([*ours, {"method": "eic", "code": "2"}])
+
+
+def test_a_verdict_keeps_our_lines_apart_from_the_peers(tmp_path):
+    lines = [{"key": "a", "method": "xsf", "code": "1"}, {"key": "b", "method": "tpe", "code": "0"}]
+    paths = results.publish_table(lines, "verdict", 10_000, tmp_path)
+    assert [path.name for path in paths] == ["ours-10000.jsonl.xz", "peers-10000.jsonl.xz"]
+    assert results.published("peers-10000", tmp_path) == [lines[1]]
+    (path,) = results.publish_table(lines[:1], "ablation", 0, tmp_path)
+    assert path.name == "ablation-0.jsonl.xz"
+    with pytest.raises(InputError, match="2 states of the code"):
+        results.publish_table([*lines, {"key": "c", "method": "eic", "code": "2"}], "verdict", 0, tmp_path)

@@ -1,0 +1,75 @@
+"""The manual's page: filled from published lines, and never older than they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.quality import manual, page, plan, results
+from tumble.errors import InputError
+
+ROWS = (plan.OURS, *plan.BASELINES, *plan.PEERS)
+
+
+def line(row, family, seed, regret=0.1):
+    return {
+        "key": f"{row.name}{family}{seed}", "family": family, "problem": f"{family}:{seed}", "seed": seed,
+        "block": row.name, "method": row.method, "trials": 4, "failures": 1, "regrets": [0.5, None, regret],
+        "failed": [False, True, False], "p_safe": [0.9, 0.6, 0.99], "rho": [0.5, 0.7, 0.9], "start": 0.9,
+        "seconds_total": 1.0, "code": "abc", "commit": "c0ffee1", "versions": {"optuna": "5.0"},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def lines():
+    """Three problems by every row, one more without slow peers; nothing safe to begin with on the last."""
+    found = []
+    for family, seed in (("classic", 1), ("classic", 2), ("crash", 1), ("crash", 2)):
+        for k, row in enumerate(ROWS):
+            if (family, seed) == ("crash", 2) and (row in plan.SLOW_PEERS or row.method == "safe-set"):
+                continue
+            found.append(line(row, family, seed, 0.01 * k))
+    return found
+
+
+def test_ranks_are_over_problems_that_every_row_has(lines):
+    found = page.groups(page.runs_of(lines))
+    assert list(found) == ["all rows, 3 problems", "without the slow peers, 4 problems"]
+    ranks = page.rank_table(found["without the slow peers, 4 problems"], "whole")
+    assert ranks.splitlines()[2].split("|")[1:3] == [" tumble    ", " 1.00 [1.00, 1.00] "]
+
+
+def test_a_verdict_says_what_it_is_of(lines):
+    text = manual.verdict(lines, "assets")
+    assert text.startswith(
+        "*tumble as of commit `c0ffee1` (sources `abc`); 4 problems of 2 families, T of 4;"
+    )
+    assert "optuna 5.0" in text
+    assert "(assets/profiles.svg)" in text
+    assert "4 of 4 failures were spent where P(safe) was below the ρ asked for." in text
+    with pytest.raises(InputError, match="2 states of the code"):
+        manual.verdict([*lines, {**lines[0], "code": "def"}])
+
+
+def test_the_page_is_filled_between_its_marks(lines, tmp_path):
+    results.publish_table(lines, "verdict", manual.VERDICT, tmp_path / "lines")
+    path = tmp_path / "page.md"
+    path.write_text(
+        "".join(f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n" for n in ("verdict", "ablation", "foils"))
+    )
+    written = manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
+    assert [p.name for p in written] == ["page.md", "profiles.svg", "claims.svg"]
+    text = path.read_text()
+    assert "old" not in text
+    assert text.count("*Nothing is published yet.*") == 2
+    manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
+    assert path.read_text() == text
+
+
+def test_a_page_without_its_marks_is_refused():
+    with pytest.raises(InputError, match="needs the marks <!-- foils --> and <!-- /foils -->"):
+        manual.filled("# A page\n", {"foils": "x"})
+
+
+def test_the_manual_is_what_the_published_lines_say():
+    text = manual.PAGE.read_text(encoding="utf-8")
+    assert manual.filled(text, manual.sections()) == text

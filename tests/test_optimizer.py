@@ -712,3 +712,48 @@ def test_check_may_start_raises_what_ask_raises():
     opt.ask()
     with pytest.raises(tumble.TrialsExhausted, match="all 1 trials are used"):
         opt.check_may_start()
+
+
+# -- more budget ------------------------------------------------------------------------------------------
+
+
+def test_an_extended_budget_is_as_if_the_search_had_begun_with_it():
+    opt, longer = optimizer(4, 1, constraints=1), optimizer(9, 3, constraints=1)
+    for x, g in (([0.0, 3.0], -1.0), ([4.0, 3.0], 1.0), ([1.0, 4.0], -0.5)):
+        for each in (opt, longer):
+            each.tell(x, bowl(x), [g])
+    opt.extend(trials=5, failures=2)
+    assert (opt.max_trials, opt.max_failures, opt.trials_left, opt.failures_left) == (9, 3, 6, 2)
+    assert repr(opt.ask()) == repr(longer.ask())
+
+
+def test_an_extended_budget_is_saved_and_lifts_what_stopped_the_search():
+    opt = optimizer(2, 1, constraints=1, on_exhausted="stop")
+    opt.tell([0.0, 3.0], bowl([0.0, 3.0]), [-1.0])
+    opt.tell([4.0, 3.0], failed=True)
+    with pytest.raises(tumble.TrialsExhausted, match=r"opt\.extend\(trials=\.\.\.\) adds more"):
+        opt.ask()
+    opt.extend(trials=3)
+    with pytest.raises(tumble.BudgetExhausted):
+        opt.ask()
+    opt.extend(failures=1)
+    again = tumble.Optimizer.from_dict(opt.to_dict())
+    assert (again.max_trials, again.max_failures) == (5, 2)
+    assert again.ask().number == opt.ask().number == 2
+
+
+@pytest.mark.parametrize(
+    ("failures", "more", "message"),
+    [
+        (2, {}, "nothing is added; give trials, failures or both"),
+        (2, {"trials": -1}, "trials must be a whole number of at least 0, not -1"),
+        (2, {"failures": 1.5}, "failures must be a whole number of at least 0, not 1.5"),
+        (2, {"failures": 9}, r"failures \(11\) cannot exceed trials \(10\)"),
+        (None, {"failures": 1}, "failures are not limited here, so that none can be added"),
+    ],
+)
+def test_a_budget_that_can_not_be_extended_stays_as_it_is(failures, more, message):
+    opt = optimizer(10, failures)
+    with pytest.raises(tumble.InputError, match=message):
+        opt.extend(**more)
+    assert (opt.max_trials, opt.max_failures) == (10, failures)

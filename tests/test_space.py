@@ -359,7 +359,7 @@ def test_a_known_constraint_that_is_a_function_can_not_be_saved():
         def excess(self, columns):
             return columns["x"] - 0.5
 
-    space = Space({"x": Float(0.0, 1.0)}, known="x >= 0.1").with_rules([Rule()])
+    space = Space({"x": Float(0.0, 1.0)}, known="x >= 0.1").with_known([Rule()])
     assert space.broken([0.6]) == ["my rule"]
     assert space.broken([0.05]) == ["x >= 0.1"]
     with pytest.raises(InputError, match="my rule is a function, which can't be saved: write it as text"):

@@ -174,6 +174,16 @@ def budget(trials: object, failures: object) -> tuple[int, int | None]:
     return T, B
 
 
+def more_budget(T: int, B: int | None, trials: object, failures: object) -> tuple[int, int | None]:
+    """T and B after more trials and failures were added."""
+    more, more_failures = whole(trials, "trials", 0), whole(failures, "failures", 0)
+    if more == more_failures == 0:
+        raise InputError("nothing is added; give trials, failures or both, for example extend(trials=10)")
+    if B is None and more_failures:
+        raise InputError("failures are not limited here, so that none can be added; drop failures")
+    return budget(T + more, None if B is None else B + more_failures)
+
+
 def seed(value: object) -> int:
     """A seed: a whole number, drawn where none is given."""
     if value is None:

@@ -7,7 +7,7 @@ from typing import Any, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, counting, serialize, trial_checks, undo
+from . import checks, counting, naming, serialize, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
 from .core.algorithm import propose, recommend
 from .core.arrays import Array
@@ -20,6 +20,7 @@ from .core.search.modes import Proposal, Snap
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .explanation import explain
+from .known import Rule
 from .methods import CONSTRAINED, MethodName, find_method, resolve_settings
 from .space import Space
 from .trials import Best, Change, OnExhausted, Recommended, Suggestion, Trial
@@ -60,6 +61,10 @@ class Optimizer:
     on_exhausted
         What happens when no failure is left. "safe" goes on where P(safe) is high; "stop" ends, and never
         lets failures and trials in flight exceed B.
+    known
+        Constraints between parameters that are known beforehand and cost no trial, as text:
+        ``["x0 + x1 <= 1"]``, beside those of a `Space`. Only settings that keep them are suggested; results
+        of other settings may be told.
 
     Attributes
     ----------
@@ -96,10 +101,11 @@ class Optimizer:
         self, bounds: ArrayLike | Space, trials: int = 100, failures: int | None = None,
         constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
         method: MethodName | None = None, settings: str | Settings = "default",
-        on_exhausted: OnExhausted = "safe",
+        on_exhausted: OnExhausted = "safe", *, known: str | Sequence[str | Rule] = (),
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
-        self.space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
+        space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
+        self.space = space.with_known(known)
         self.max_trials, self.max_failures = checks.budget(trials, failures)
         self._names = checks.constraint_names(constraints)
         self.seed = checks.seed(seed)
@@ -117,7 +123,7 @@ class Optimizer:
         failures: int | None = None, constraints: int | Sequence[str] | None = 0,
         seed: int | np.random.Generator | None = None, method: MethodName | None = None,
         settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
-        fitted: Fitted | None = None,
+        fitted: Fitted | None = None, known: str | Sequence[str | Rule] = (),
     ) -> "Optimizer":  # fmt: skip
         """An optimiser that has seen trials which are kept elsewhere: in a file, a database, a study.
 
@@ -144,6 +150,8 @@ class Optimizer:
             As for the constructor.
         fitted
             `Optimizer.fitted` of an earlier moment: the next fit starts there.
+        known
+            As for the constructor.
 
         Returns
         -------
@@ -163,11 +171,11 @@ class Optimizer:
         >>> opt.ask().number, opt.trials_left
         (4, 7)
         """
-        opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted)
-        known = list(history)
-        trial_checks.history(known, opt.space.dim, len(opt.constraint_names))
+        opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted, known=known)
+        old = list(history)
+        trial_checks.history(old, opt.space.dim, len(opt.constraint_names))
         opt._fitted = trial_checks.fitted(fitted, opt.space.dim)
-        opt._trials = [t if t.x is not None else opt._with_x(t) for t in known]
+        opt._trials = [t if t.x is not None else opt._with_x(t) for t in old]
         return opt
 
     # -- what is known -----------------------------------------------------------------------------------
@@ -386,7 +394,7 @@ class Optimizer:
             flying = sum(t.pending for t in self._trials)
             raise TrialsExhausted(
                 f"all {self.max_trials} trials are used ({flying} in flight); "
-                "build a new Optimizer with more trials to go on"
+                "opt.extend(trials=...) adds more"
             )
         if self.on_exhausted != "stop":
             return
@@ -476,7 +484,7 @@ class Optimizer:
         InputError
             If there is no such trial, or it is told or skipped already.
         """
-        self._store(replace(self._pending(trial), status="skipped"))
+        self._store(replace(naming.pending(self._trials, trial), status="skipped"))
 
     # -- undoing -----------------------------------------------------------------------------------------
 
@@ -512,7 +520,7 @@ class Optimizer:
         >>> opt.trials_left, opt.failures_left
         (10, 2)
         """
-        changed = undo.voided(self._named(trial), checks.text(reason, "reason"))
+        changed = undo.voided(naming.named(self._trials, trial), checks.text(reason, "reason"))
         self._store(changed)
         self._fitted = None  # what it taught is forgotten
         return changed
@@ -560,7 +568,7 @@ class Optimizer:
         (3.2, 32.0)
         """
         names = self._names_for(constraints)
-        record = self._named(trial)
+        record = naming.named(self._trials, trial)
         undo.check_may_amend(record.number, record.status)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         self._check_method(len(names))
@@ -570,6 +578,36 @@ class Optimizer:
         self._store(changed)
         self._fitted = None  # what the other results taught is forgotten
         return changed
+
+    # -- the budget --------------------------------------------------------------------------------------
+
+    @in_turn
+    def extend(self, trials: int = 0, failures: int = 0) -> None:
+        """Add to the budget. What was told stays, and the search goes on as if it had begun with this budget.
+
+        Parameters
+        ----------
+        trials
+            How many trials are added to T.
+        failures
+            How many failures are added to B.
+
+        Raises
+        ------
+        InputError
+            If neither is above 0, one is below 0, failures are not limited, or B would exceed T; nothing is
+            changed.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, seed=0)
+        >>> opt.extend(trials=5, failures=1)
+        >>> opt.max_trials, opt.max_failures
+        (15, 3)
+        """
+        self.max_trials, self.max_failures = checks.more_budget(
+            self.max_trials, self.max_failures, trials, failures
+        )
 
     # -- saving ------------------------------------------------------------------------------------------
 
@@ -611,7 +649,7 @@ class Optimizer:
                 serialize.box(state.space) if state.boxed else state.space, state.history,
                 trials=state.trials, failures=state.failures, constraints=state.constraints, seed=state.seed,
                 method=state.method, settings=state.settings, on_exhausted=state.on_exhausted,
-                fitted=state.fitted,
+                fitted=state.fitted, known=state.space.known if state.boxed else (),
             )  # fmt: skip
 
     # -- inside ------------------------------------------------------------------------------------------
@@ -667,9 +705,8 @@ class Optimizer:
 
     def _find(self, trial: Any, billed: bool) -> Trial:
         """The trial that is told: one in flight, or a new one for a setting of the user's own."""
-        is_number = isinstance(trial, int | np.integer) and not isinstance(trial, bool)
-        if isinstance(trial, Suggestion) or is_number:
-            return self._pending(trial)
+        if naming.is_name(trial):
+            return naming.pending(self._trials, trial)
         u = self.space.encode(trial)
         if billed and self.trials_left <= 0:
             raise TrialsExhausted(
@@ -678,39 +715,8 @@ class Optimizer:
         number = counting.next_number(self._trials)
         return Trial(number, self._decode(u), tuple(u.tolist()), billed=billed)
 
-    def _pending(self, trial: Suggestion | int) -> Trial:
-        """The trial in flight that `trial` names."""
-        record = self._named(trial)
-        if record.status != "pending":
-            raise InputError(
-                f"trial {record.number} is {record.status} already; each trial is told or skipped once"
-            )
-        return record
-
-    def _named(self, trial: Suggestion | Trial | int) -> Trial:
-        """The trial that `trial` names."""
-        number = trial.number if isinstance(trial, Suggestion | Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise InputError(f"a trial is named by its Suggestion or its number, not {checks.show(trial)}")
-        record = next((t for t in self._trials if t.number == number), None)
-        if record is None:
-            raise InputError(f"there is no trial {number}; {len(self._trials)} were asked or told so far")
-        if isinstance(trial, Suggestion | Trial) and not _is_same(trial.x, record.x):
-            what = type(trial).__name__.lower()
-            raise InputError(
-                f"{what} {number} is not one of this Optimizer: its x differs from that of trial {number}"
-            )
-        return record
-
     def _store(self, record: Trial) -> None:
         if record.number == counting.next_number(self._trials):
             self._trials.append(record)
         else:
             self._trials = [record if t.number == record.number else t for t in self._trials]
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    """Whether two settings (arrays or dicts) are one."""
-    if isinstance(a, Mapping) or isinstance(b, Mapping):
-        return bool(a == b)
-    return np.array_equal(a, b)

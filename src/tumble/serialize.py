@@ -100,7 +100,7 @@ def box(space: Space) -> list[tuple[float, float]]:
     """The bounds of a space of plain floats."""
     parameters = space.parameters.values()
     bounds = [(p.low, p.high) for p in parameters if isinstance(p, Float)]
-    if len(bounds) < len(parameters) or Space.from_bounds(bounds) != space:
+    if len(bounds) < len(parameters) or Space.from_bounds(bounds).with_known(space.known) != space:
         raise InputError('"boxed" is true, but the parameters are not the plain floats x0, x1, … of a box')
     return bounds
 

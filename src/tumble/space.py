@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,7 @@ class Space:
             self._dim += parameter.width
         if self._dim == 0:
             raise InputError("every parameter is fixed, so that there is nothing to search: free one of them")
-        self._region = self._read(known)
+        self._region = _region(self._parameters, self._read(known))
 
     @classmethod
     def from_bounds(cls, bounds: ArrayLike) -> Space:
@@ -273,24 +273,27 @@ class Space:
                 "the known constraint"
             )
 
-    def with_rules(self, rules: Sequence[Rule]) -> Space:
-        """The same space with further known constraints that are functions, which no file can hold.
+    def with_known(self, known: str | Sequence[str | Rule]) -> Space:
+        """The same space with further known constraints.
 
         Parameters
         ----------
-        rules
-            The functions.
+        known
+            Texts, as for the constructor, or functions, which no file can hold: `to_dict` refuses them.
 
         Returns
         -------
         Space
-            `to_dict` refuses it.
+            This space itself where nothing is added.
 
         Raises
         ------
         InputError
-            If no setting was found that keeps all of them.
+            If a text can't be read, or no setting was found that keeps all of them.
         """
+        rules = self._read(known)
+        if not rules:
+            return self
         space = Space(self._parameters)
         earlier = () if self._region is None else self._region.rules
         space._region = _region(self._parameters, [*earlier, *rules])
@@ -356,13 +359,14 @@ class Space:
         rules = () if self._region is None else self._region.rules
         return tuple(self._parameters.items()), rules
 
-    def _read(self, known: str | Sequence[str]) -> Region | None:
-        texts = [known] if isinstance(known, str) else list(_texts(known))
-        rules = []
-        for k, text in enumerate(texts):
-            with _about(f"known constraint {k + 1}" if len(texts) > 1 else "known"):
-                rules.append(read_known(text, self._parameters))
-        return _region(self._parameters, rules)
+    def _read(self, known: str | Sequence[str | Rule]) -> list[Rule]:
+        items = [known] if isinstance(known, str) else _items(known)
+        rules: list[Rule] = []
+        for k, item in enumerate(items):
+            with _about(f"known constraint {k + 1}" if len(items) > 1 else "known"):
+                is_rule = hasattr(item, "excess")
+                rules.append(item if is_rule else read_known(item, self._parameters))
+        return rules
 
     def _by_name(self, params: Mapping[str, object] | Sequence[object] | Array) -> dict[str, object]:
         expected = ", ".join(self.names)
@@ -387,10 +391,10 @@ def _about(subject: str) -> Iterator[None]:
         raise InputError(f"{subject}: {error}") from None
 
 
-def _texts(known: object) -> Sequence[str]:
+def _items(known: object) -> list[Any]:
     if not isinstance(known, (list, tuple)):
         raise InputError(f'known must be a list of texts such as ["x + y <= 1"], not {checks.show(known)}')
-    return cast("Sequence[str]", known)
+    return list(known)
 
 
 def _region(parameters: Mapping[str, Parameter], rules: Sequence[Rule]) -> Region | None:

@@ -83,9 +83,10 @@ def study_files(folder: Path) -> Subject:
         except TumbleError:
             return "error"
         _claim(config.trials >= 1 and 0 <= (config.failures or 0) <= config.trials, "a budget out of range")
-        _claim(all(math.isfinite(limit.bound) for limit in config.limits), "a limit that is not finite")
-        if config.start is not None:
-            _claim(config.space.decode(config.space.encode(config.start)) == config.start, "another start")
+        bounds = [bound for limit in config.limits for bound in (limit.low, limit.high) if bound is not None]
+        _claim(all(map(math.isfinite, bounds)), "a limit that is not finite")
+        for start in config.starts:
+            _claim(set(config.space.decode(config.space.encode(start))) == set(start), "another start")
         return "read"
 
     return Subject("study file", [_example().encode()], mutate_bytes, read)

@@ -60,7 +60,7 @@ def test_the_example_of_the_guide_is_read_whole(tmp_path: Path) -> None:
         "bit": Categorical(("hss", "carbide")),
         "feed": Float(0.05, 0.4),
     }
-    assert config.start == {"speed": pytest.approx(900.0), "flutes": 4, "bit": "carbide", "feed": 0.1}
+    assert config.starts == ({"speed": 900.0, "flutes": 4, "bit": "carbide", "feed": 0.1},)
     assert [str(limit) for limit in config.limits] == ["torque <= 12", "temperature >= -80.5"]
 
 
@@ -78,7 +78,7 @@ def test_what_is_not_written_has_sensible_values(tmp_path: Path) -> None:
     assert config.failures is None
     assert config.command is None
     assert config.limits == ()
-    assert config.start is None
+    assert config.starts == ()
     assert config.retries == 3
 
 
@@ -148,6 +148,45 @@ BAD = {
         'failures: 0 with on_exhausted = "stop" lets no trial start; write "safe" there, or failures = 1',
     ),
     "unknown end": (edit('"safe"', '"never"'), 'on_exhausted: must be "safe" or "stop", not \'never\''),
+    "a required key misspelt": (
+        edit("trials = 60", "trails = 60"),
+        "trails: unknown key; did you mean trials?",
+    ),
+    "a limit with another word": (
+        edit('"<= 12"', '"5 <= torqe <= 12"'),
+        "the middle word must be torque, the key of the line, but '5 <= torqe <= 12' came; "
+        'write for example: torque = "5 <= torque <= 12"',
+    ),
+    "a limit without a word": (edit('"<= 12"', '"5 <= 12"'), 'for example: torque = "5 <= torque <= 12"'),
+    "a limit without a word between": (edit('"<= 12"', '"5 <= <= 12"'), ': torque = "5 <= torque <= 12"'),
+    "a limit upside down": (
+        edit('"<= 12"', '"12 <= torque <= 5"'),
+        "the lower side must be below the higher one, and 12 is not, but '12 <= torque <= 5' came; "
+        'write for example: torque = "5 <= torque <= 12"',
+    ),
+    "a limit of one value": (edit('"<= 12"', '"5 <= torque <= 5"'), "the two sides must differ"),
+    "a limit with signs apart": (edit('"<= 12"', '"5 <= torque >= 2"'), "both signs must point the same way"),
+    "a limit with its name": (edit('"<= 12"', '"torque <= 12"'), 'write for example: torque = "<= 12"'),
+    "a fixed parameter with a range": (
+        edit("feed = { low = 0.05,", "feed = { value = 1, low = 0.05,"),
+        "parameters.feed: is fixed by value, and has low too; keep one of them",
+    ),
+    "a fixed parameter that is no number": (
+        edit("feed = { low = 0.05, high = 0.4 }", "feed = nan"),
+        "parameters.feed: a fixed value must be finite, not nan",
+    ),
+    "only fixed parameters": (
+        'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\nx = 3\n',
+        "parameters: nothing is left to search, because every parameter is fixed; give one of them a range",
+    ),
+    "a default outside": (
+        edit("feed = { low = 0.05,", "feed = { default = 7.0, low = 0.05,"),
+        "parameters.feed: parameter 'default': expected a number in [0.05, 0.4], but 7 came",
+    ),
+    "a start against a fixed parameter": (
+        edit("feed = { low = 0.05, high = 0.4 }", "feed = 0.2"),
+        "start: parameter 'feed': is fixed at 0.2, but 0.1 came; give a setting inside",
+    ),
     "unknown key": (edit("failures = 6", "failure = 6"), "failure: unknown key; did you mean failures?"),
     "unknown key without a neighbour": (
         edit("failures = 6", "zzz = 6"),
@@ -210,9 +249,9 @@ BAD = {
         edit('choices = ["hss", "carbide"]', 'type = "categorical"'),
         "parameters.bit: needs choices",
     ),
-    "a parameter that is a number": (
-        edit("feed = { low = 0.05, high = 0.4 }", "feed = 3"),
-        "parameters.feed: must be a table",
+    "a parameter that is a list": (
+        edit("feed = { low = 0.05, high = 0.4 }", "feed = [3]"),
+        "parameters.feed: must be a table such as { low = 500.0, high = 4000.0 }, or a fixed value such as",
     ),
     "a parameter's bad name": (
         edit("feed = { low", '"my feed" = { low'),
@@ -239,7 +278,10 @@ BAD = {
         "command: must be a list",
     ),
     "command with an empty word": (edit('["python",', '["",'), "command: its first word is empty"),
-    "unknown placeholder": (edit("{speed}", "{sped}"), "command: {sped} is not a parameter; known are speed"),
+    "unknown placeholder": (
+        edit("{speed}", "{sped}"),
+        "command: {sped} is not a parameter; did you mean speed?",
+    ),
     "parameter not passed on": (edit(', "--feed={feed}"', ""), "command: parameter feed is never passed on"),
     "negative timeout": (
         edit("timeout = 600", "timeout = -1"),
@@ -256,7 +298,7 @@ BAD = {
     ),
     "a limit beyond every number": (
         edit('"<= 12"', '"<= 1e999"'),
-        "constraints.torque: expected",
+        "constraints.torque: a limit must be finite, but '<= 1e999' came",
     ),
     "storage that is no url": (
         edit("sqlite:///drill.db", "drill.db"),
@@ -334,3 +376,48 @@ def test_what_no_reader_expects_is_refused_in_a_sentence(tmp_path: Path, text: s
     file.write_text(text + ("\n[parameters]\nx = { low = 0.0, high = 1.0 }\n" if "mysql" in text else ""))
     with pytest.raises(StudyFileError, match=message):
         read_study_file(file)
+
+
+def test_two_sided_limits_are_one_limit_and_two_constraints(tmp_path: Path) -> None:
+    config = read_study_file(write(tmp_path, edit('"<= 12"', '"12 >= torque >= 5"')))
+    assert str(config.limits[0]) == "5 <= torque <= 12"
+    assert config.limited_names == ("torque", "temperature")
+    assert config.constraint_names == ("torque", "torque (low)", "temperature")
+    assert config.excesses({"torque": 3.0}) == {"torque": -9.0, "torque (low)": 2.0}
+    assert config.violations({"torque": 3.0, "temperature": 0.0}) == ["breaks 5 <= torque <= 12 by 2"]
+    assert config.violations({"torque": 12.5}) == ["breaks 5 <= torque <= 12 by 0.5"]
+    assert not config.is_violated({"torque": 5.0})
+    assert config.limits[0].predicted({"torque": [-2.0, 0.1]}) == (10.0, 0.1)
+
+
+@pytest.mark.parametrize("written", ["feed = 0.2", "feed = { value = 0.2 }"])
+def test_a_fixed_parameter_is_passed_on_and_not_searched(tmp_path: Path, written: str) -> None:
+    text = edit("feed = { low = 0.05, high = 0.4 }", written).replace("\nfeed = 0.1\n", "\n")
+    config = read_study_file(write(tmp_path, text))
+    assert config.fixed == {"feed": 0.2}
+    assert config.space.names == ("speed", "flutes", "bit", "feed")
+    assert config.space.dim == 3
+
+
+def test_several_starts_keep_their_order_and_their_numbers(tmp_path: Path) -> None:
+    one = 'speed = {}\nflutes = 4\nbit = "carbide"\nfeed = 0.1\n'
+    text = GOOD[: GOOD.index("[start]")] + "".join(f"[[start]]\n{one.format(v)}" for v in (900, 1100.5))
+    assert [start["speed"] for start in read_study_file(write(tmp_path, text)).starts] == [900.0, 1100.5]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("{ low = 1, high = 8 }", Int(1, 8)),
+        ("{ low = 500, high = 4000, log = true }", Int(500, 4000, log=True)),
+        ("{ low = 0, high = 10, step = 5 }", Int(0, 10, step=5)),
+        ("{ low = 0, high = 10, step = 2.5 }", Float(0.0, 10.0, step=2.5)),
+        ("{ low = 1.0, high = 8 }", Float(1.0, 8.0)),
+        ("{ low = 0, high = 1 }", Float(0.0, 1.0)),
+        ('{ low = 1, high = 8, type = "float" }', Float(1.0, 8.0)),
+        ('{ low = 0, high = 1, type = "int" }', Int(0, 1)),
+    ],
+)
+def test_whole_bounds_make_whole_numbers(tmp_path: Path, table: str, expected: Float | Int) -> None:
+    text = f'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\nx = {table}\n'
+    assert read_study_file(write(tmp_path, text)).space.parameters == {"x": expected}

@@ -12,42 +12,10 @@ from tumble.core.history import violated
 from tumble.methods import MethodName
 from tumble.parameters import Choice
 from tumble.space import Space
+from tumble.studies.limits import Limit
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")  # {name} in a word of the command
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")  # of a parameter or a result
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit of one result, ``torque = "<= 12"`` in the file, as a constraint g <= 0.
-
-    Parameters
-    ----------
-    name
-        The result that is limited.
-    sense
-        "<=" or ">=".
-    bound
-        The limit in the result's own units; the bound itself is safe.
-
-    Examples
-    --------
-    >>> torque = Limit("torque", "<=", 12.0)
-    >>> torque.excess(13.5), torque.excess(11.0)
-    (1.5, -1.0)
-    """
-
-    name: str
-    sense: Literal["<=", ">="]
-    bound: float
-
-    def excess(self, result: float) -> float:
-        """g: by how much a result breaks the limit; at most 0 where it keeps it."""
-        return result - self.bound if self.sense == "<=" else self.bound - result
-
-    def __str__(self) -> str:
-        """As in the file."""
-        return f"{self.name} {self.sense} {self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -77,11 +45,15 @@ class StudyConfig:
     seed, method, settings
         As for `tumble.Optimizer`.
     space
-        The parameters.
+        The parameters, fixed ones among them.
     limits
         The limits; a trial that breaks one has failed.
-    start
-        The setting that is tried first; None for none.
+    starts
+        The settings that are tried first, in this order.
+    defaults
+        What a parameter was in trials that did not have it yet.
+    implied_integers
+        The parameters that are whole numbers only because their bounds are written so.
     """
 
     path: Path
@@ -101,7 +73,22 @@ class StudyConfig:
     settings: str
     space: Space
     limits: tuple[Limit, ...]
-    start: dict[str, Choice] | None
+    starts: tuple[dict[str, Choice], ...] = ()
+    defaults: dict[str, Choice] = field(default_factory=dict)
+    implied_integers: frozenset[str] = frozenset()
+
+    @property
+    def fixed(self) -> dict[str, Choice]:
+        """The values of the parameters that are not searched."""
+        return self.space.fixed
+
+    def completed(self, setting: Mapping[str, Choice]) -> dict[str, Choice]:
+        """A setting with every parameter, in the order of the file; empty where it is."""
+        if not setting:
+            return {}
+        values = {**self.defaults, **self.fixed, **setting}
+        known = {name: values[name] for name in self.space.names if name in values}
+        return {**known, **values}
 
     @property
     def result_names(self) -> tuple[str, ...]:
@@ -118,11 +105,15 @@ class StudyConfig:
         """1 where the objective is minimised, -1 where it is maximised."""
         return -1.0 if self.maximize else 1.0
 
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """What the model calls the limits: one name for each side."""
+        return tuple(name for limit in self.limits for name in limit.constraint_names)
+
     def excesses(self, results: Mapping[str, float]) -> dict[str, float]:
-        """g by name, for every limited result that was measured."""
-        return {
-            limit.name: limit.excess(results[limit.name]) for limit in self.limits if limit.name in results
-        }
+        """g by the model's name, for every limited result that was measured."""
+        measured = [limit for limit in self.limits if limit.name in results]
+        return {name: g for limit in measured for name, g in limit.excesses(results[limit.name]).items()}
 
     def is_violated(self, results: Mapping[str, float]) -> bool:
         """Whether a measured result breaks its limit."""
@@ -130,6 +121,6 @@ class StudyConfig:
 
     def violations(self, results: Mapping[str, float]) -> list[str]:
         """The limits that were broken, and by how much, in words."""
-        excesses = self.excesses(results)
-        broken = [limit for limit in self.limits if excesses.get(limit.name, 0.0) > 0.0]
-        return [f"breaks {limit} by {excesses[limit.name]:.3g}" for limit in broken]
+        measured = [limit for limit in self.limits if limit.name in results]
+        excesses = {limit: limit.excess(results[limit.name]) for limit in measured}
+        return [f"breaks {limit} by {excess:.3g}" for limit, excess in excesses.items() if excess > 0.0]

@@ -15,10 +15,11 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
-from tumble.integrations.optuna.distributions import to_distributions
-from tumble.integrations.optuna.notes import BILLED, OUTCOME, outcome, outcome_of
+from tumble.integrations.optuna.distributions import searchable, to_distributions
+from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, outcome_of, setting
 from tumble.parameters import Categorical, Choice, Fixed
 from tumble.studies.config import StudyConfig
+from tumble.studies.parameter_tables import exact
 from tumble.studies.records import RESULTS, Entry
 
 if TYPE_CHECKING:
@@ -31,17 +32,18 @@ def old_trial(
     config: StudyConfig, parameters: Mapping[str, Choice], results: Mapping[str, float], failed: str | None
 ) -> FrozenTrial:
     """A finished Optuna trial that is not billed: measured, or failed with a reason."""
-    values = config.space.decode(config.space.encode(parameters))
-    attributes: dict[str, Any] = {BILLED: False}
+    values = exact(config.space, parameters)
+    attributes: dict[str, Any] = {BILLED: False} | ({FIXED: config.fixed} if config.fixed else {})
     if failed is not None:
         attributes[OUTCOME] = outcome("failure", failed)
+    searched = searchable(to_distributions(config.space))
     measured = failed is None and config.objective in results
     unmeasured = TrialState.FAIL if failed is not None else TrialState.PRUNED
     return optuna.trial.create_trial(
         state=TrialState.COMPLETE if measured else unmeasured,
         value=results[config.objective] if measured else None,
-        params=values,
-        distributions=to_distributions(config.space),
+        params={name: values[name] for name in searched},
+        distributions=searched,
         user_attrs={RESULTS: dict(results)},
         system_attrs=attributes,
         constraints=config.excesses(results),
@@ -137,7 +139,8 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
 def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
     """What two trials must share to be the same one: the setting, the results, and how it ended."""
     results = trial.user_attrs.get(RESULTS, {})
-    values = [trial.params[name] for name in config.space.names]
+    setting_ = config.completed(setting(trial))
+    values = [setting_.get(name) for name in config.space.names]
     values += [results.get(name) for name in config.result_names]
     return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 

@@ -1,8 +1,8 @@
 """A study file that is edited while its trials run: read again between two trials.
 
-Budget, limits, command and the rest of the file take effect from the next trial on.  Name, storage,
-parameters and objective can't change: they are those of the trials that the study has.  A file that can't be
-used is refused with its message, once, and the study goes on with the last good one.
+Budget, limits, command and the rest of the file take effect from the next trial on.  Name, storage and
+objective can't change, and parameters only as `tumble.studies.evolution` says.  A file that can't be used is
+refused with its message, once, and the study goes on with the last good one.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Callable
 from dataclasses import fields
 
 from tumble.errors import TumbleError
+from tumble.space import Space
 from tumble.studies import rig
-from tumble.studies.config import Limit, StudyConfig
+from tumble.studies.config import StudyConfig
 from tumble.studies.errors import NoCommand
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
-FIXED = ("path", "name", "storage", "objective", "maximize", "space")
+UNSHOWN = ("path", "name", "storage", "objective", "maximize")
+NOT_COMPARED = ("space", "implied_integers")  # the parameters are compared one by one
 
 
 class StudyFileWatch:
@@ -37,7 +39,7 @@ class StudyFileWatch:
 
     def look(self) -> bool:
         """Read the file again; True where the ledger follows an edit from now on."""
-        now = self.ledger.config
+        now = self.ledger.written
         try:
             edited = _usable(now)
             changes = differences(now, edited)
@@ -55,14 +57,22 @@ class StudyFileWatch:
 
 
 def differences(old: StudyConfig, new: StudyConfig) -> list[str]:
-    """What changed from what to what, in words; what can't change is named without its value."""
+    """What changed from what to what, in words; some are named without their values."""
     found = []
     for field in fields(StudyConfig):
         was, becomes = getattr(old, field.name), getattr(new, field.name)
-        if was != becomes:
-            fixed = field.name in FIXED
-            found.append(field.name if fixed else f"{field.name} {_shown(was)} -> {_shown(becomes)}")
-    return found
+        if was != becomes and field.name not in NOT_COMPARED:
+            unshown = field.name in UNSHOWN
+            found.append(field.name if unshown else f"{field.name} {_shown(was)} -> {_shown(becomes)}")
+    return [*found, *_edited_parameters(old.space, new.space)]
+
+
+def _edited_parameters(old: Space, new: Space) -> list[str]:
+    """Each parameter that changed, by name."""
+    was, becomes = old.parameters, new.parameters
+    names = dict.fromkeys([*was, *becomes])
+    edited = [f"parameters.{name}" for name in names if was.get(name) != becomes.get(name)]
+    return [*edited, *(["known"] if old.known != new.known else [])]
 
 
 def _usable(now: StudyConfig) -> StudyConfig:
@@ -78,10 +88,9 @@ def _shown(value: object) -> str:
     """A value of a study file in one line."""
     if value is None or value == ():
         return "none"
-    if isinstance(value, tuple) and isinstance(value[0], Limit):
-        return ", ".join(map(str, value))
     if isinstance(value, tuple):
-        return " ".join(map(str, value))
+        words = all(isinstance(one, str) for one in value)
+        return " ".join(value) if words else ", ".join(map(_shown, value))
     if isinstance(value, dict):
         return " ".join(f"{name}={x}" for name, x in value.items())
     if isinstance(value, frozenset):

@@ -10,18 +10,20 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from tumble.integrations.optuna.notes import DECISION, decision
+from tumble.integrations.optuna.notes import DECISION, FIXED, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
-from tumble.studies.errors import StartedOtherwise, StudyFileError
+from tumble.studies.errors import StudyFileError
+from tumble.studies.evolution import fit_to_study
 from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.locking import lock_study
 from tumble.studies.opening import open_study
@@ -48,6 +50,10 @@ class Ledger:
 
     Attributes
     ----------
+    config
+        What the file says, as it goes on with the study: kinds of parameters are those of its trials.
+    written
+        What the file says.
     asker
         Who asks for a person; None for this process.  One that asks again and again has a name of its own, so
         that it finds what an asking that failed left behind.
@@ -66,10 +72,11 @@ class Ledger:
     """
 
     def __init__(self, config: StudyConfig, *, reading: bool = False) -> None:
-        self.config = config
+        self.written = config
         self.storage = open_storage(config, reading=reading)
-        self.sampler = StudySampler(config)
-        self.study = open_study(config, self.storage, self.sampler, reading=reading)
+        self.study = open_study(config, self.storage, StudySampler(config), reading=reading)
+        self.config = fit_to_study(config, self.study, self.storage, reading=reading)
+        self.study.sampler = self.sampler = StudySampler(self.config)
         self.store = TrialStore(self.study, self.storage)
         self.kept = KeptFiles(config)
         self.asker: Owner | None = None
@@ -98,20 +105,18 @@ class Ledger:
         Raises
         ------
         StudyFileError
-            If its name, storage, parameters or objective are others than before.
+            If its name, storage or objective are others than before, or its parameters don't fit the trials.
         """
         now = self.config
         for what in ("name", "storage"):
             if getattr(config, what) != getattr(now, what):
                 remedy = "change it back, or stop the run and start it again"
                 raise StudyFileError(f"{config.path}: {what}: can't change while the study runs; {remedy}")
-        if config.space.to_dict() != now.space.to_dict():
-            raise StartedOtherwise(config.path, config.name, "parameters")
-        if (config.objective, config.maximize) != (now.objective, now.maximize):
-            raise StartedOtherwise(config.path, config.name, "objective")
-        sampler = StudySampler(config)
+        fitted = fit_to_study(config, self.study, self.storage, reading=False)
+        sampler = StudySampler(fitted)
         sampler.while_waiting = self.sampler.while_waiting
-        self.config, self.sampler, self.study.sampler = config, sampler, sampler
+        self.written, self.config = config, fitted
+        self.sampler = self.study.sampler = sampler
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -269,7 +274,8 @@ class Ledger:
 
     def recommend(self) -> Recommended | None:
         """The setting to use, with its P(safe); x is by name, mean in the user's units."""
-        return self.sampler.recommend(self.study)
+        found = self.sampler.recommend(self.study)
+        return None if found is None else replace(found, x={**found.x, **self.config.fixed})
 
     def optimizer(self) -> Optimizer:
         """The study as an `Optimizer`: for figures, and for the models behind them."""
@@ -283,7 +289,7 @@ class Ledger:
         """A new trial.  This process owns it at first, so that its death is noticed."""
         self._check_may_start(owner)
         by = (self.asker or this_process()) if owner == BY_HAND else owner
-        return self._start(self.store.create(by, note))
+        return self._start(self.store.create(by, note, self.config.fixed))
 
     def _hand_over(self, suggestion: Suggestion) -> Suggestion:
         """From the process that asked to the person that it asked for."""
@@ -313,8 +319,9 @@ class Ledger:
     def _start(self, trial_id: int) -> Suggestion:
         """Pass the gate, and give the trial its setting; a trial that can't start is withdrawn."""
         try:
-            if self._is_first(trial_id):
-                self.store.decide(trial_id, self._start_note(trial_id))
+            first = self._first_setting(trial_id)
+            if first is not None:
+                self.store.decide(trial_id, self._start_note(trial_id, first))
             x = self.store.enter(trial_id, self.config.space.parameters)
         except BaseException as error:
             if not is_outage(error) and not self.store.get(trial_id).state.is_finished():
@@ -322,17 +329,23 @@ class Ledger:
             raise
         return self._suggestion(trial_id, x)
 
-    def _is_first(self, trial_id: int) -> bool:
-        """Whether this trial runs the setting under [start]: no earlier one was billed or is in flight."""
-        trial = self.store.get(trial_id)
-        if self.config.start is None or DECISION in trial.system_attrs:
-            return False
-        earlier = [e for e in self.entries() if e.trial < trial.number and e.reading.billed]
-        return all(e.reading.phase == "void" for e in earlier)
+    def _first_setting(self, trial_id: int) -> dict[str, Choice] | None:
+        """The setting under [start] that this trial is to run; None where each is told or in flight.
 
-    def _start_note(self, trial_id: int) -> dict[str, Any]:
+        Trials that are in flight and undecided take one each, in the order of their numbers.
+        """
+        trial = self.store.get(trial_id)
+        if not self.config.starts or DECISION in trial.system_attrs:
+            return None
+        others = [e for e in self.entries() if e.reading.billed and e.reading.phase != "void"]
+        had = [e.parameters.items() for e in others if e.trial != trial.number]
+        left = [start for start in self.config.starts if not any(start.items() <= one for one in had)]
+        ahead = sum(not e.parameters and e.trial < trial.number for e in others)
+        return left[ahead] if ahead < len(left) else None
+
+    def _start_note(self, trial_id: int, first: dict[str, Choice]) -> dict[str, Any]:
         why = f"Trial {self.store.get(trial_id).number}: the setting given under [start]."
-        return {"mode": "start", "rho": None, "p_safe": None, "why": why, "params": self.config.start}
+        return {"mode": "start", "rho": None, "p_safe": None, "why": why, "params": first}
 
     def _suggestion(self, trial_id: int, x: dict[str, Choice]) -> Suggestion:
         """A trial that has started, as a suggestion; NaN where nothing was decided."""
@@ -340,7 +353,7 @@ class Ledger:
         note, status = decision(trial), self.status()
         return Suggestion(
             number=trial.number,
-            x=x,
+            x={**x, **trial.system_attrs.get(FIXED, {})},
             mode=note.get("mode", ""),
             rho=_number(note.get("rho")),
             p_safe=_number(note.get("p_safe")),

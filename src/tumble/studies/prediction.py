@@ -33,7 +33,7 @@ class Prediction:
 def predict(ledger: Ledger, trial: Found) -> Prediction:
     """What the model predicts now at a trial's setting."""
     opt = ledger.optimizer()
-    at = opt.space.encode(trial.parameters)[None, :]
+    at = opt.space.encode({name: trial.parameters[name] for name in opt.space.names})[None, :]
     _, models = opt.models()
     mean, var = models.objective.predict(at)
     outputs = models.objective.outputs

@@ -136,7 +136,7 @@ def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry
     owner = trial.system_attrs.get(OWNER)
     return Entry(
         trial=trial.number,
-        parameters=setting(trial),
+        parameters=config.completed(setting(trial)),
         results=dict(trial.user_attrs.get(RESULTS, {})),
         reading=reading,
         decision=decision(trial),

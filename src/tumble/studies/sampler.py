@@ -10,7 +10,9 @@ from optuna.trial import FrozenTrial
 from tumble.errors import BudgetReserved
 from tumble.integrations.optuna.distributions import to_distributions
 from tumble.integrations.optuna.gate import Gate, WhileWaiting
+from tumble.integrations.optuna.notes import setting
 from tumble.integrations.optuna.sampler import TumbleSampler
+from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS
 
@@ -46,9 +48,13 @@ class StudySampler(TumbleSampler):
         """g by name, from what was measured and the limits of the file as they are now."""
         return self.config.excesses(trial.user_attrs.get(RESULTS, {}))
 
+    def setting_of(self, trial: FrozenTrial) -> dict[str, Choice]:
+        """The parameters of a trial; one that it did not have yet is taken as the file says."""
+        return self.config.completed(setting(trial))
+
     def constraint_names(self) -> Sequence[str]:
         """Those of the file."""
-        return self.config.limited_names
+        return self.config.constraint_names
 
     def warn(self, study: optuna.Study, kind: str, text: str) -> None:
         """Nothing: the ledger shows it."""

@@ -8,7 +8,7 @@ the study.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -37,18 +37,23 @@ class Key(NamedTuple):
 
 def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:
     """The value of every key; `Wrong` for the first one that is missing, can't be used or is not known."""
+    for name in table:
+        if name not in keys:
+            raise Wrong(f"unknown key; {did_you_mean(name, keys)}", name)
     values = {}
     for name, key in keys.items():
         if name not in table and key.default is REQUIRED:
             raise Wrong("is missing; add it", name)
-        with _under(name):
+        with under(name):
             values[name] = key.check(table[name]) if name in table else key.default
-    for name in table:
-        if name not in keys:
-            close = difflib.get_close_matches(name, keys, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"known keys are {', '.join(keys)}"
-            raise Wrong(f"unknown key; {hint}", name)
     return values
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "known keys are") -> str:
+    """The known word that is nearest, as a question, or all of them."""
+    words = list(known)
+    close = difflib.get_close_matches(word.lower(), words, n=1)
+    return f"did you mean {close[0]}?" if close else f"{otherwise} {', '.join(words)}"
 
 
 def text(value: object) -> str:
@@ -126,6 +131,12 @@ def table_of(check: Check, *, least: int = 0) -> Check:
     return check_all
 
 
+def one_or_more(check: Check) -> Check:
+    """A list, or one that stands alone."""
+    each = list_of(check)
+    return lambda value: each(value) if isinstance(value, list) else [check(value)]
+
+
 def table(keys: Mapping[str, Key]) -> Check:
     """A table with these keys."""
     return lambda value: read(checks.table(value, ""), keys)
@@ -136,13 +147,13 @@ def _all(items: Any, check: Check, count: int, least: int) -> dict[str, Any]:
         raise Wrong("must not be empty")
     values = {}
     for key, value in items:
-        with _under(key):
+        with under(key):
             values[key] = check(value)
     return values
 
 
 @contextmanager
-def _under(key: object) -> Iterator[None]:
+def under(key: object) -> Iterator[None]:
     """Say in an error raised inside under which key it is."""
     try:
         yield

@@ -12,8 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
-from tumble.integrations.optuna.notes import DECISION, OUTCOME, outcome
-from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter
+from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, outcome
+from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter, Searched
 from tumble.studies.creation import Creator
 from tumble.studies.ownership import OWNER, Owner
 from tumble.studies.records import RESULTS
@@ -60,12 +60,19 @@ class TrialStore:
         """The id of the trial with this number."""
         return self._storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
 
-    def create(self, owner: Owner, decision: Mapping[str, Any] | None = None) -> int:
+    def create(
+        self,
+        owner: Owner,
+        decision: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, Choice] | None = None,
+    ) -> int:
         """A trial in flight, held by this process, which has its owner from the first moment.
 
-        One transaction makes it, with its owner and what was decided for it; none makes it twice.
+        One transaction makes it, with its owner, what was decided for it and the fixed parameters; none makes
+        it twice.
         """
-        attributes = {OWNER: owner.to_dict()} | ({} if decision is None else {DECISION: dict(decision)})
+        attributes = {OWNER: owner.to_dict()} | ({FIXED: dict(fixed)} if fixed else {})
+        attributes |= {} if decision is None else {DECISION: dict(decision)}
         attributes |= {} if self.mark is None else {ASKED_BY: self.mark}
         template = optuna.trial.create_trial(state=TrialState.RUNNING, system_attrs=attributes)
         trial_id = self.add(template)
@@ -95,7 +102,10 @@ class TrialStore:
     def enter(self, trial_id: int, parameters: Mapping[str, Parameter]) -> dict[str, Choice]:
         """Pass the gate, which may wait or raise, and give the trial its setting."""
         trial = private.enter_trial(self.study, trial_id)
-        return {name: _value(trial, name, parameter) for name, parameter in parameters.items()}
+        return {
+            name: parameter.value if isinstance(parameter, Fixed) else _value(trial, name, parameter)
+            for name, parameter in parameters.items()
+        }
 
     def store_results(
         self, trial_id: int, results: Mapping[str, float], excesses: Mapping[str, float]
@@ -163,10 +173,8 @@ class TrialStore:
         self.database.record_heartbeat(trial_id)
 
 
-def _value(trial: optuna.Trial, name: str, parameter: Parameter) -> Any:
+def _value(trial: optuna.Trial, name: str, parameter: Searched) -> Any:
     if isinstance(parameter, Categorical):
         return trial.suggest_categorical(name, parameter.choices)
-    if isinstance(parameter, Fixed):
-        return trial.suggest_categorical(name, (parameter.value,))
     suggest = trial.suggest_float if isinstance(parameter, Float) else trial.suggest_int
     return suggest(name, parameter.low, parameter.high, log=parameter.log, step=parameter.step)  # type: ignore[arg-type]

@@ -5,33 +5,24 @@ Reading writes nothing.
 
 from __future__ import annotations
 
-import math
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tumble import checks, methods
+from tumble import methods
 from tumble.errors import InputError
-from tumble.parameters import Categorical, Choice, Float, Int, Parameter
+from tumble.parameters import Choice
 from tumble.space import Space
 from tumble.studies import schema, storage_url
-from tumble.studies.config import NAME, PLACEHOLDER, Limit, StudyConfig
+from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
-from tumble.studies.schema import Key, Wrong, list_of, one_of, table_of, whole
+from tumble.studies.limits import Limit, parse_limit
+from tumble.studies.parameter_tables import exact, parameter, read_parameters
+from tumble.studies.schema import Key, Wrong, list_of, one_of, one_or_more, table_of, whole
 
-LIMIT = re.compile(r"\s*(<=|>=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 DRIVERS = ("sqlite", "postgresql")
-PARAMETER = {
-    "type": Key(one_of("float", "int", "categorical"), None),
-    "low": Key(schema.number, None),
-    "high": Key(schema.number, None),
-    "log": Key(schema.truth, False),
-    "step": Key(schema.number, None),
-    "choices": Key(list_of(schema.choice), None),
-}
 FILE = {
     "name": Key(schema.name),
     "objective": Key(schema.text),
@@ -47,9 +38,9 @@ FILE = {
     "seed": Key(whole(0), 0),
     "method": Key(schema.text, None),
     "settings": Key(one_of("default", "paper"), "default"),
-    "parameters": Key(table_of(schema.table(PARAMETER), least=1)),
+    "parameters": Key(table_of(parameter, least=1)),
     "constraints": Key(table_of(schema.text), {}),
-    "start": Key(table_of(schema.choice), None),
+    "start": Key(one_or_more(table_of(schema.choice)), ()),
 }
 
 
@@ -79,12 +70,19 @@ def read_study_file(path: str | Path) -> StudyConfig:
     """
     file = Path(path)
     try:
-        raw = SimpleNamespace(**schema.read(_read(file), FILE))
+        config = _config(file, SimpleNamespace(**schema.read(_read(file), FILE)))
     except Wrong as wrong:
         raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
-    parameters = {key: _parameter(file, key, SimpleNamespace(**t)) for key, t in raw.parameters.items()}
-    space = Space(parameters)
-    config = StudyConfig(
+    for check in (_check_names, _check_budget, _check_method, _check_command):
+        check(config)
+    return config
+
+
+def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
+    """What the keys of the file come to."""
+    parameters = read_parameters(raw.parameters)
+    space = parameters.space
+    return StudyConfig(
         path=file,
         name=raw.name,
         objective=raw.objective,
@@ -101,14 +99,11 @@ def read_study_file(path: str | Path) -> StudyConfig:
         method=raw.method,
         settings=raw.settings,
         space=space,
-        limits=tuple(_limit(file, key, text) for key, text in raw.constraints.items()),
-        start=_start(file, space, raw.start),
+        limits=tuple(_limit(name, text) for name, text in raw.constraints.items()),
+        starts=tuple(_start(space, start) for start in raw.start),
+        defaults=parameters.defaults,
+        implied_integers=parameters.implied,
     )
-    _check_names(config)
-    _check_budget(config)
-    _check_method(config)
-    _check_command(config)
-    return config
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -152,60 +147,15 @@ _EXAMPLES = {
 
 def _with_example(wrong: Wrong) -> str:
     example, message = _EXAMPLES.get(wrong.keys[0]), str(wrong)
-    if example is None or "unknown key" in message:
-        return message
-    return (
-        f"{message}, for example: {example}"
-        if "add it" in message
-        else f"{message}; write for example: {example}"
-    )
+    if example is not None and "add it" in message:
+        return f"{message}, for example: {example}"
+    has_remedy = "; " in message
+    return message if example is None or has_remedy else f"{message}; write for example: {example}"
 
 
-def _parameter(file: Path, name: str, table: SimpleNamespace) -> Parameter:
-    key = f"parameters.{name}"
-    if not NAME.fullmatch(name) or name == "trial":
-        remedy = (
-            "a name has letters, digits and _ . - only, starts with a letter and is not 'trial'; rename it"
-        )
-        raise _wrong(file, key, remedy)
-    try:
-        return _categorical(table) if _is_categorical(table) else _numeric(table)
-    except InputError as error:
-        raise _wrong(file, key, str(error)) from None
-
-
-def _is_categorical(table: SimpleNamespace) -> bool:
-    if table.choices is None and table.type == "categorical":
-        raise StudyFileError('needs choices; write for example: { choices = ["hss", "carbide"] }')
-    if table.choices is not None and (table.low is not None or table.high is not None):
-        raise StudyFileError("has both choices and a range; keep one of them")
-    return table.choices is not None
-
-
-def _categorical(table: SimpleNamespace) -> Parameter:
-    if table.type not in (None, "categorical") or table.log or table.step is not None:
-        raise StudyFileError("choices take no type, log or step; drop them")
-    assert table.choices is not None
-    return Categorical(tuple(table.choices))
-
-
-def _numeric(table: SimpleNamespace) -> Parameter:
-    if table.low is None or table.high is None:
-        missing = "low" if table.low is None else "high"
-        raise StudyFileError(f"{missing} is missing; write for example: {{ low = 500.0, high = 4000.0 }}")
-    if table.type == "int":
-        step = 1 if table.step is None else table.step
-        return Int(table.low, table.high, log=table.log, step=step)
-    return Float(table.low, table.high, log=table.log, step=table.step)
-
-
-def _limit(file: Path, name: str, text: str) -> Limit:
-    match = LIMIT.fullmatch(text)
-    if match is None or not math.isfinite(float(match[2])):
-        came = f'expected "<= number" or ">= number", but {checks.show(text)} came'
-        message = f'{came}; write for example: {name} = "<= 12"'
-        raise _wrong(file, f"constraints.{name}", message)
-    return Limit(name, "<=" if match[1] == "<=" else ">=", float(match[2]))
+def _limit(name: str, text: str) -> Limit:
+    with schema.under("constraints"), schema.under(name):
+        return parse_limit(name, text)
 
 
 def _storage(file: Path, given: str | None) -> str:
@@ -241,13 +191,13 @@ def _sqlite(file: Path, path: str) -> str:
     return f"sqlite:///{where}"
 
 
-def _start(file: Path, space: Space, start: Mapping[str, Choice] | None) -> dict[str, Choice] | None:
-    if start is None:
-        return None
-    try:
-        return space.decode(space.encode(start))
-    except InputError as error:
-        raise _wrong(file, "start", f"{error}; give a setting inside the parameters' ranges") from None
+def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
+    """A setting that is tried first; a fixed parameter need not be named."""
+    with schema.under("start"):
+        try:
+            return exact(space, {**space.fixed, **given})
+        except InputError as error:
+            raise InputError(f"{error}; give a setting inside the parameters' ranges") from None
 
 
 def _check_names(config: StudyConfig) -> None:
@@ -280,8 +230,8 @@ def _check_method(config: StudyConfig) -> None:
     if config.method is None:
         return
     if config.method not in methods.FREE + methods.CONSTRAINED:
-        known = ", ".join(methods.FREE + methods.CONSTRAINED)
-        raise _wrong(config.path, "method", f"unknown method {config.method!r}; known are {known}")
+        hint = schema.did_you_mean(config.method, methods.FREE + methods.CONSTRAINED, "known are")
+        raise _wrong(config.path, "method", f"unknown method {config.method!r}; {hint}")
     if config.limits and config.method in methods.FREE:
         message = f"{config.method!r} takes no constraints; use one of {', '.join(methods.CONSTRAINED)}"
         raise _wrong(config.path, "method", message)
@@ -295,11 +245,12 @@ def _check_command(config: StudyConfig) -> None:
             config.path, "command", "its first word is empty; write for example: " + _EXAMPLES["command"]
         )
     used = {name for word in config.command for name in PLACEHOLDER.findall(word)}
-    unknown = sorted(used - set(config.space.names) - {"trial"})
+    known = (*config.space.names, "trial")
+    unknown = sorted(used - set(known))
     if unknown:
-        message = f"{{{unknown[0]}}} is not a parameter; known are {', '.join(config.space.names)} and trial"
-        raise _wrong(config.path, "command", message)
-    unused = [name for name in config.space.names if name not in used]
+        hint = schema.did_you_mean(unknown[0], known, "known are")
+        raise _wrong(config.path, "command", f"{{{unknown[0]}}} is not a parameter; {hint}")
+    unused = [name for name in config.space.names if name not in used and name not in config.fixed]
     if used - {"trial"} and unused:
         message = f"parameter {unused[0]} is never passed on; add {{{unused[0]}}}, or drop the parameter"
         raise _wrong(config.path, "command", message)

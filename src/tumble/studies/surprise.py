@@ -128,10 +128,8 @@ def _predicted(config: StudyConfig, entry: Entry, name: str) -> tuple[float, flo
     if name == config.objective:
         return _number(entry.decision.get("mean")), _number(entry.decision.get("std"))
     limit = next((limit for limit in config.limits if limit.name == name), None)
-    g, std = (entry.decision.get("constraints") or {}).get(name) or (None, None)
-    if limit is None or g is None:
-        return math.nan, math.nan
-    return (limit.bound + g if limit.sense == "<=" else limit.bound - g), _number(std)
+    predicted = entry.decision.get("constraints") or {}
+    return (math.nan, math.nan) if limit is None else limit.predicted(predicted)
 
 
 def _number(value: float | None) -> float:

@@ -5,6 +5,7 @@
 `OUTCOME`       kind ("failure", "transient", "skipped", "unstarted") and reason of a trial that is FAIL
 `BILLED`        False on old data, which charge neither trials nor failures
 `TICKET`        the turn of a trial that waited in Optuna's queue (of others it is their number)
+`FIXED`         the values of parameters that are not searched
 `BY_HAND`       True on a trial that sends no heartbeats, because a person or a script runs it
 ==============  ============================================================================================
 
@@ -30,6 +31,7 @@ OUTCOME = "tumble:outcome"
 BILLED = "tumble:billed"
 TICKET = "tumble:ticket"
 BY_HAND = "tumble:by-hand"
+FIXED = "tumble:fixed"
 CHANGED = "tumble:changed"  # never stored: what `changes.changed_trials` lays over a trial
 REASON = "tumble:reason"  # a user attribute, to be set before a trial is told as failed
 TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
@@ -47,8 +49,12 @@ def decision(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def setting(trial: FrozenTrial) -> dict[str, Any]:
-    """The trial's parameters: as stored, or as decided where it has not asked for all of them yet."""
-    return {**decision(trial).get("params", {}), **trial.params}
+    """The trial's parameters: as stored, or as decided where it has not asked for all of them yet.
+
+    Fixed ones are among them; it is empty while nothing is decided.
+    """
+    values = {**decision(trial).get("params", {}), **trial.params}
+    return {**values, **(trial.system_attrs.get(FIXED) or {})} if values else {}
 
 
 def outcome(kind: str, reason: str) -> dict[str, str]:

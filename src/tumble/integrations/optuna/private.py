@@ -10,16 +10,18 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, distribution_to_json
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.study import Study
 from optuna.study._frozen import (
     FrozenStudy as FrozenStudy,  # the type that `BaseStorage.get_all_studies` gives
 )
 from optuna.trial import FrozenTrial, Trial
+from sqlalchemy import select
 
 from tumble.parameters import Choice
 
@@ -123,6 +125,30 @@ def find_trial(database: RDBStorage, study_id: int, key: str, value: str) -> int
         mine = found.filter(trial.study_id == study_id, attribute.key == key)
         number = mine.filter(attribute.value_json == json.dumps(value)).scalar()
     return None if number is None else int(number)
+
+
+def widen_choices(database: RDBStorage, study_id: int, name: str, choices: Sequence[Choice]) -> None:
+    """Store more choices of a categorical parameter with every trial that has it, in one transaction.
+
+    The first choices must be those that are stored, in their order, because a trial keeps the place of its
+    choice.  Optuna refuses a trial whose choices are others than those of the trials before it.
+    """
+    models = optuna.storages._rdb.models
+    written = distribution_to_json(CategoricalDistribution(tuple(choices)))
+    with contextlib.closing(database.scoped_session()) as session:
+        of_study = select(models.TrialModel.trial_id).where(models.TrialModel.study_id == study_id)
+        rows = session.query(models.TrialParamModel).filter(
+            models.TrialParamModel.param_name == name, models.TrialParamModel.trial_id.in_(of_study)
+        )
+        rows.update({"distribution_json": written}, synchronize_session=False)
+        session.commit()
+
+
+def forget_distributions(study: Study) -> None:
+    """Forget the distributions that Optuna's cache compares new trials with."""
+    known = getattr(study._storage, "_studies", {}).get(study._study_id)
+    if known is not None:
+        known.param_distribution.clear()
 
 
 def error_of_objective() -> BaseException | None:

@@ -37,6 +37,7 @@ from tumble.integrations.optuna.notes import (
     OUTCOME,
     decision,
     last_fit,
+    setting,
     to_note,
 )
 from tumble.integrations.optuna.outcomes import mark_failure, store_constraints
@@ -50,6 +51,7 @@ from tumble.integrations.optuna.trials import (
 )
 from tumble.methods import MethodName, find_method, resolve_settings
 from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
+from tumble.parameters import Choice
 from tumble.space import Space
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
@@ -235,6 +237,10 @@ class TumbleSampler(BaseSampler):
         """The constraints of a told trial by name; <= 0 is safe."""
         return stored_constraints(trial)
 
+    def setting_of(self, trial: FrozenTrial) -> dict[str, Choice]:
+        """The parameters of a trial by name; empty while it has none."""
+        return setting(trial)
+
     def constraint_names(self) -> Sequence[str]:
         """The constraints that are known before any trial; others are learned from the trials."""
         return ()
@@ -279,10 +285,8 @@ class TumbleSampler(BaseSampler):
         optimizer = self._optimizer(study, search_space, others)
         for kind, text in _warnings(optimizer):
             self.warn(study, kind, text)
-        undecided = sum(
-            t.state == TrialState.RUNNING and t.number < trial.number and not has_setting(t, search_space)
-            for t in others
-        )
+        earlier = [t for t in others if t.state == TrialState.RUNNING and t.number < trial.number]
+        undecided = sum(not has_setting(self.setting_of(t), search_space) for t in earlier)
         suggestion = optimizer.suggest(trial.number, reserved=undecided)
         suggestion = replace(
             suggestion, mean=_sign(study) * suggestion.mean, trials_left=max(suggestion.trials_left, 0)
@@ -328,8 +332,8 @@ class TumbleSampler(BaseSampler):
             key = trial.number, len(changes_of(trial))
             if key in known:
                 yield known[key]
-            elif reading.phase != "void" and has_setting(trial, search_space):
-                translated = to_trial(trial, reading, space, names)
+            elif reading.phase != "void" and has_setting(values := self.setting_of(trial), search_space):
+                translated = to_trial(trial, values, reading, space, names)
                 if reading.phase == "told":
                     known[key] = translated
                 yield translated

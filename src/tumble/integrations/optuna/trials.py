@@ -30,7 +30,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.history import violated
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.notes import BILLED, outcome_of, setting, to_suggestion
+from tumble.integrations.optuna.notes import BILLED, outcome_of, to_suggestion
+from tumble.parameters import Choice
 from tumble.space import Space
 from tumble.trials import Trial
 
@@ -122,15 +123,15 @@ def _phase(trial: FrozenTrial) -> Phase:
     return "told" if outcome_of(trial).get("kind") == "failure" and trial.state == TrialState.FAIL else "void"
 
 
-def has_setting(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> bool:
-    """Whether the trial has a value inside each of these distributions, stored or decided."""
-    values = setting(trial)
+def has_setting(values: Mapping[str, Choice], search_space: Mapping[str, BaseDistribution]) -> bool:
+    """Whether a setting has a value inside each of these distributions."""
     return all(n in values and private.contains(d, values[n]) for n, d in search_space.items())
 
 
-def to_trial(trial: FrozenTrial, reading: Reading, space: Space, names: Sequence[str]) -> Trial:
-    """Optuna's trial as ours, with its constraints in the order of `names`."""
-    values = setting(trial)
+def to_trial(
+    trial: FrozenTrial, values: Mapping[str, Choice], reading: Reading, space: Space, names: Sequence[str]
+) -> Trial:
+    """Optuna's trial with this setting as ours, with its constraints in the order of `names`."""
     x = {name: values[name] for name in space.names}
     return Trial(
         number=trial.number,

@@ -1,0 +1,158 @@
+"""The table ``[parameters]`` of a study file: what is searched, what is fixed, and what old trials had.
+
+==============================================  ==============================================================
+``speed = { low = 500.0, high = 4000.0 }``      a number; ``log`` and ``step`` may be there
+``flutes = { low = 2, high = 6 }``              a whole number, because both bounds are written as such; from
+                                                one to the next (0 to 1) it is any number between
+``bit = { choices = ["hss", "carbide"] }``      a choice
+``depth = 12.5``, ``depth = { value = 12.5 }``  fixed: passed on, told and exported, and not searched
+``coolant = { ..., default = 0.2 }``            added to a study that runs: what it was in the trials before
+==============================================  ==============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tumble import checks
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Choice, Fixed, Float, Int, Parameter
+from tumble.space import Space
+from tumble.studies import schema
+from tumble.studies.config import NAME
+from tumble.studies.schema import Key, Wrong, list_of, one_of
+
+TABLE = {
+    "type": Key(one_of("float", "int", "categorical"), None),
+    "low": Key(schema.number, None),
+    "high": Key(schema.number, None),
+    "log": Key(schema.truth, False),
+    "step": Key(schema.number, None),
+    "choices": Key(list_of(schema.choice), None),
+    "value": Key(schema.choice, None),
+    "default": Key(schema.choice, None),
+}
+RANGE = "{ low = 500.0, high = 4000.0 }"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the table says.
+
+    Parameters
+    ----------
+    space
+        The parameters, fixed ones among them.
+    defaults
+        What a parameter was in trials that did not have it yet.
+    implied
+        The parameters that are whole numbers only because their bounds are written so.
+    """
+
+    space: Space
+    defaults: dict[str, Choice]
+    implied: frozenset[str]
+
+
+def parameter(value: object) -> dict[str, Any]:
+    """The table of a parameter; a value that stands alone is that of a fixed one."""
+    if not isinstance(value, str | bool | int | float | Mapping):
+        checks.refuse("", f"a table such as {RANGE}, or a fixed value such as 900", value)
+    given = value if isinstance(value, Mapping) else {"value": value}
+    return cast(dict[str, Any], schema.table(TABLE)(given))
+
+
+def read_parameters(tables: Mapping[str, Mapping[str, Any]]) -> Parameters:
+    """The parameters that these tables describe.
+
+    Raises
+    ------
+    Wrong
+        If one can't be used; `keys` is the way to it.
+    """
+    found: dict[str, Parameter] = {}
+    defaults: dict[str, Choice] = {}
+    for name, given in tables.items():
+        table = SimpleNamespace(**given)
+        with schema.under("parameters"), schema.under(name):
+            _check_name(name)
+            found[name] = _parameter(table)
+            if table.default is not None:
+                defaults[name] = _default(found[name], table.default)
+    if all(isinstance(one, Fixed) for one in found.values()):
+        wrong = "nothing is left to search, because every parameter is fixed"
+        first = next(iter(tables))
+        raise Wrong(f"{wrong}; give one of them a range, for example: {first} = {RANGE}", "parameters")
+    implied = frozenset(name for name in found if _is_implied_int(SimpleNamespace(**tables[name])))
+    return Parameters(Space(found), defaults, implied)
+
+
+def exact(space: Space, setting: Mapping[str, Choice]) -> dict[str, Choice]:
+    """A setting in the types of its parameters; numbers stay as they were written.
+
+    Raises
+    ------
+    InputError
+        If it is no setting of the space.
+    """
+    values = space.decode(space.encode(setting))
+    for name, one in space.parameters.items():
+        if isinstance(one, Float) and one.is_continuous:
+            values[name] = float(setting[name])  # type: ignore[arg-type]
+    return values
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name) or name == "trial":
+        rule = "a name has letters, digits and _ . - only, starts with a letter and is not 'trial'"
+        raise InputError(f"{rule}; rename it")
+
+
+def _parameter(table: SimpleNamespace) -> Parameter:
+    if table.value is None:
+        return _categorical(table) if _is_categorical(table) else _numeric(table)
+    others = [key for key in TABLE if key != "value" and getattr(table, key) not in (None, False)]
+    if others:
+        raise InputError(f"is fixed by value, and has {others[0]} too; keep one of them")
+    return Fixed(table.value)
+
+
+def _is_categorical(table: SimpleNamespace) -> bool:
+    if table.choices is None and table.type == "categorical":
+        raise InputError('needs choices; write for example: { choices = ["hss", "carbide"] }')
+    if table.choices is not None and (table.low is not None or table.high is not None):
+        raise InputError("has both choices and a range; keep one of them")
+    return table.choices is not None
+
+
+def _categorical(table: SimpleNamespace) -> Parameter:
+    if table.type not in (None, "categorical") or table.log or table.step is not None:
+        raise InputError("choices take no type, log or step; drop them")
+    return Categorical(tuple(table.choices))
+
+
+def _numeric(table: SimpleNamespace) -> Parameter:
+    if table.low is None or table.high is None:
+        missing = "low" if table.low is None else "high"
+        raise InputError(f"{missing} is missing; write for example: {RANGE}")
+    if table.type == "int" or _is_implied_int(table):
+        step = 1 if table.step is None else table.step
+        return Int(table.low, table.high, log=table.log, step=step)
+    return Float(table.low, table.high, log=table.log, step=table.step)
+
+
+def _is_implied_int(table: SimpleNamespace) -> bool:
+    """Whether bounds and step are written as whole numbers, and there is one between the bounds."""
+    written = [table.low, table.high, 1 if table.step is None else table.step]
+    whole = all(isinstance(number, int) and not isinstance(number, bool) for number in written)
+    return table.type is None and table.choices is None and whole and table.high - table.low > 1
+
+
+def _default(one: Parameter, value: Choice) -> Choice:
+    try:
+        return exact(Space({"default": one}), {"default": value})["default"]
+    except InputError as error:
+        raise InputError(f"{error}; give what it was before") from None

@@ -185,3 +185,18 @@ def test_a_trial_is_found_by_an_attribute(tmp_path: Path) -> None:
     assert private.find_trial(database, study_id, "mark", "a1") == private.trial_id_of(trial)
     assert private.find_trial(database, study_id, "mark", "a2") is None
     assert private.find_trial(database, private.study_id_of(other), "mark", "a1") is None
+
+
+def test_choices_are_added_to_the_trials_that_are_stored(tmp_path: Path) -> None:
+    """Without it a study file can't get one more choice: Optuna refuses the next trial."""
+    database = RDBStorage(f"sqlite:///{tmp_path}/a.db")
+    study = optuna.create_study(storage=database)
+    study.tell(study.ask({"bit": CategoricalDistribution(("a", "b"))}), 1.0)
+    before = study.trials[0].params
+    private.widen_choices(database, private.study_id_of(study), "bit", ("a", "b", "c"))
+    private.forget_distributions(study)
+    trial = study.ask({"bit": CategoricalDistribution(("a", "b", "c"))})
+    again = optuna.load_study(study_name=study.study_name, storage=f"sqlite:///{tmp_path}/a.db")
+    assert again.trials[0].params == before
+    assert again.trials[0].distributions == trial.distributions
+    private.forget_distributions(optuna.create_study())  # a storage without a cache

@@ -71,7 +71,8 @@ def fit_to_study(
         return fitted
     if then is not None and then != now:
         _widen_choices(fitted, then, study, database)
-    for key, value in ((PARAMETERS, now), (OBJECTIVE, objective)):
+    values: dict[str, Any] = {PARAMETERS: now, OBJECTIVE: objective}
+    for key, value in values.items():
         if stored.get(key) != value:
             private.storage_of(study).set_study_system_attr(study_id, key, value)
     return fitted

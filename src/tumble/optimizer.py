@@ -16,7 +16,7 @@ from .core.deprecation import renamed_attributes
 from .core.history import History
 from .core.method import Method
 from .core.process.models import Fitted, Models, fit_models
-from .core.search.modes import Proposal, Snap
+from .core.search.modes import Proposal
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from .explanation import explain
@@ -254,7 +254,7 @@ class Optimizer:
             return None
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
-            found = recommend(history, self.settings, rng, warm=self._fitted, snap=self._snap)
+            found = recommend(history, self.settings, rng, warm=self._fitted, domain=self.space.domain)
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
     @in_turn
@@ -372,7 +372,13 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, number])
         with one_blas_thread():
             proposal = propose(
-                self._history(), state, method, self.settings, rng, warm=self._fitted, snap=self._snap
+                self._history(),
+                state,
+                method,
+                self.settings,
+                rng,
+                warm=self._fitted,
+                domain=self.space.domain,
             )
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
@@ -658,10 +664,6 @@ class Optimizer:
     def _is_limited(self) -> bool:
         """Whether a budget of failures or a constraint limits the search."""
         return self.max_failures is not None or bool(self._names)
-
-    @property
-    def _snap(self) -> Snap | None:
-        return None if self.space.is_continuous else self.space.snap
 
     def _history(self) -> History:
         return counting.history(self._trials, self.space.dim, len(self.constraint_names))

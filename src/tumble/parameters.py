@@ -144,6 +144,15 @@ class Float:
         clipped = np.clip(u, 0.0, 1.0)
         return clipped if self.step is None else np.rint(clipped * self._intervals) / self._intervals
 
+    @property
+    def count(self) -> int | None:
+        """How many values there are; None where every number of the range is one."""
+        return None if self.step is None else self._intervals + 1
+
+    def neighbours(self, u: Array) -> Array:
+        """(K, 1) the coordinates one step away from u (1,); none where it moves freely."""
+        return np.empty((0, 1)) if self.step is None else _one_step(u, self._intervals)
+
     def to_dict(self) -> dict[str, Any]:
         """The parameter as a dict that `json` can write."""
         return {"type": "float", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
@@ -251,6 +260,19 @@ class Int:
             return self._log_unit(self._nearest(clipped))
         return np.rint(clipped * self._intervals) / self._intervals
 
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self._intervals + 1
+
+    def neighbours(self, u: Array) -> Array:
+        """(K, 1) the coordinates one step away from u (1,)."""
+        if not self.log:
+            return _one_step(u, self._intervals)
+        value = self.decode(u)
+        near = [v for v in (value - 1, value + 1) if self.low <= v <= self.high]
+        return self._log_unit(np.array(near, dtype=float))[:, None]
+
     def to_dict(self) -> dict[str, Any]:
         """The parameter as a dict that `json` can write."""
         return {"type": "int", "low": self.low, "high": self.high, "log": self.log, "step": self.step}
@@ -346,6 +368,17 @@ class Categorical:
         """The nearest admissible coordinates of u (M, width): 0 or 1, or the largest coordinate's corner."""
         return (u >= 0.5).astype(float) if self.width == 1 else np.eye(self.width)[np.argmax(u, axis=1)]
 
+    @property
+    def count(self) -> int:
+        """How many choices there are."""
+        return len(self.choices)
+
+    def neighbours(self, u: Array) -> Array:
+        """(K, width) the coordinates of every other choice."""
+        if self.width == 1:
+            return np.array([[1.0 if u[0] < 0.5 else 0.0]])
+        return np.delete(np.eye(self.width), int(np.argmax(u)), axis=0)
+
     def to_dict(self) -> dict[str, Any]:
         """The parameter as a dict that `json` can write."""
         return {"type": "categorical", "choices": list(self.choices)}
@@ -422,6 +455,15 @@ class Fixed:
         """The same coordinates u (M, 0)."""
         return u
 
+    @property
+    def count(self) -> int:
+        """How many values there are: one."""
+        return 1
+
+    def neighbours(self, u: Array) -> Array:
+        """(0, 0): there is no other value."""
+        return np.empty((0, 0))
+
     def to_dict(self) -> dict[str, Any]:
         """The parameter as a dict that `json` can write."""
         return {"type": "fixed", "value": self.value}
@@ -435,6 +477,12 @@ def _integer(value: object, name: str) -> int:
     """A whole number; 3.0 is one too."""
     is_float = isinstance(value, float | np.floating)
     return checks.whole(int(value) if is_float and float(value).is_integer() else value, name)  # type: ignore[arg-type, call-overload]
+
+
+def _one_step(u: Array, intervals: int) -> Array:
+    """(K, 1) the multiples of 1 / intervals next to u (1,), within [0, 1]."""
+    k = round(float(u[0]) * intervals)
+    return np.array([[j / intervals] for j in (k - 1, k + 1) if 0 <= j <= intervals])
 
 
 def _check_order(low: float, high: float) -> None:

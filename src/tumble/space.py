@@ -20,14 +20,18 @@ it judges a candidate, so that φ, P(safe) and what is pending refer to the poin
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tumble import checks
+from tumble.core.search.domain import Domain
 from tumble.errors import InputError
 from tumble.known import KnownConstraint, Region, Rule, read_known
 from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
@@ -35,6 +39,7 @@ from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Par
 __all__ = ["Categorical", "Choice", "Fixed", "Float", "Int", "Parameter", "Snap", "Space"]
 
 Snap: TypeAlias = Callable[[Array], Array]
+MOST_POINTS = 1024  # up to this many admissible points, the search looks at every one
 _KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical, "fixed": Fixed}
 
 
@@ -299,6 +304,33 @@ class Space:
         space._region = _region(self._parameters, [*earlier, *rules])
         return space
 
+    @cached_property
+    def domain(self) -> Domain | None:
+        """What the search must know of the admissible points; None where all of the unit cube is."""
+        if self.is_continuous:
+            return None
+        parameters = self._parameters.values()
+        moves = np.repeat([p.is_continuous for p in parameters], [p.width for p in parameters])
+        return Domain(self.snap, moves, self._neighbours, self._all_points())
+
+    def _neighbours(self, u: Array) -> Array:
+        """(K, D) the admissible points that differ from u (D,) by one step or one choice."""
+        found = []
+        for name, parameter in self._parameters.items():
+            steps = parameter.neighbours(u[self._slices[name]])
+            rows = np.tile(u, (len(steps), 1))
+            rows[:, self._slices[name]] = steps
+            found.append(rows)
+        return np.vstack(found)
+
+    def _all_points(self) -> Array | None:
+        """(P, D) every admissible point; None where there are more than MOST_POINTS."""
+        counts = [p.count for p in self._parameters.values()]
+        if any(n is None for n in counts) or math.prod(n for n in counts if n) > MOST_POINTS:
+            return None
+        each = [_values(parameter) for parameter in self._parameters.values()]
+        return np.array([np.concatenate(combination) for combination in itertools.product(*each)])
+
     def to_dict(self) -> dict[str, Any]:
         """The space as a dict that `json` can write; `from_dict` reads it.
 
@@ -408,6 +440,18 @@ def _region(parameters: Mapping[str, Parameter], rules: Sequence[Rule]) -> Regio
 
 def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _values(parameter: Parameter) -> list[Array]:
+    """The coordinates of every value of a parameter with finitely many."""
+    if isinstance(parameter, Categorical):
+        return [parameter.encode(choice) for choice in parameter.choices]
+    if isinstance(parameter, Fixed):
+        return [np.empty(0)]
+    if isinstance(parameter, Int):
+        return [parameter.encode(v) for v in range(parameter.low, parameter.high + 1, parameter.step)]
+    assert parameter.count is not None
+    return [np.array([k / (parameter.count - 1)]) for k in range(parameter.count)]
 
 
 def _is_name(name: object) -> bool:

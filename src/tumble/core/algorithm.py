@@ -17,7 +17,8 @@ from .process.gp import GP
 from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
 from .search.context import Context
-from .search.modes import Proposal, Search, Snap
+from .search.domain import Domain
+from .search.modes import Proposal, Search
 from .settings import Settings
 
 NO_SAFE_START = (
@@ -40,7 +41,7 @@ class Recommendation:
 
 def propose(
     history: History, state: BudgetState | None, method: Method, settings: Settings, rng: np.random.Generator,
-    *, warm: Fitted | None = None, snap: Snap | None = None,
+    *, warm: Fitted | None = None, domain: Domain | None = None,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
@@ -54,8 +55,8 @@ def propose(
         Which acquisition is maximised, and which rules it follows.
     warm
         The hyperparameters of the last fit.
-    snap
-        Maps points to the nearest admissible settings; the choice is made among those.
+    domain
+        The settings that can be run; None where all of the unit cube can.
 
     Raises
     ------
@@ -70,9 +71,9 @@ def propose(
         controlled=method.controlled, own_level=method.own_level,
     )  # fmt: skip
     if decision.mode == "start":
-        return _first(history, decision.rho, rng, snap)
-    context = Context.of(history, fit_models(history, settings, warm), settings, rng)
-    search = Search(context, method.build(context), snap, phi_exponent=decision.phi_exponent)
+        return _first(history, decision.rho, rng, domain)
+    context = Context.of(history, fit_models(history, settings, warm), settings, rng, domain, decision)
+    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
     x = _maximum(search, decision, method)
     if x is not None:
         return search.report(x, decision.mode, decision.rho)
@@ -85,20 +86,22 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
     if method.own_level is not None:
         return search.within_own_level()
     if decision.mode == "free":
-        return search.bold() if search.limited else search.free()
+        return search.bold(0.0) if search.limited else search.free()
     if decision.mode == "bold":
-        return search.bold() if method.times_phi else search.free()  # (15)
+        return (
+            search.bold(decision.rho if method.controlled else 0.0) if method.times_phi else search.free()
+        )  # (15)
     return search.careful(decision.rho) if decision.mode == "careful" else None  # (13)
 
 
 def recommend(
     history: History, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None,
-    snap: Snap | None = None,
+    domain: Domain | None = None,
 ) -> Recommendation:  # fmt: skip
     """argmin μ(x) subject to φ(x) >= ρ_safe, the last line of Algorithm 1."""
     models = fit_models(history, settings, warm)
-    context = Context.of(history, models, settings, rng)
-    search = Search(context, _LowestMean(models.objective), snap, revisit=True, ftol=1e-6)
+    context = Context.of(history, models, settings, rng, domain, Decision("careful", settings.rho_safe))
+    search = Search(context, _LowestMean(models.objective), revisit=True, ftol=1e-6)
     x = search.careful(settings.rho_safe) if search.limited else search.free()
     reached = x is not None
     if x is None:
@@ -121,10 +124,10 @@ class _LowestMean:
         return -mean, -d_mean
 
 
-def _first(history: History, rho: float, rng: np.random.Generator, snap: Snap | None) -> Proposal:
+def _first(history: History, rho: float, rng: np.random.Generator, domain: Domain | None) -> Proposal:
     """A point of the cube, as far as can be from what is in flight, where nothing is known."""
     x = low_discrepancy(64 if len(history.pending) else 1, history.X.shape[1], rng)
-    x = snap(x) if snap else x
+    x = domain.snap(x) if domain else x
     if len(history.pending):
         x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]
     G = history.g.shape[1]

@@ -18,7 +18,7 @@ Relearn = Literal["settled", "always"]
 MOST = 100_000  # samples, points or starts
 SWITCHES = (
     "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
-    "calibrate", "share_failures",
+    "calibrate", "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -83,6 +83,15 @@ class Settings:
         Candidates all over the cube. A quarter as many are added around the best trials.
     descend
         Whether a point downhill from each of the best trials is a candidate too.
+    descend_safely
+        Whether the points where the mean is lowest under a P(safe) of 0.5, 0.9, 0.99 and ρ are candidates.
+    allowed_minima
+        Whether f* is, in the careful mode, the minimum over what reaches ρ.
+    keep_rho
+        Whether the bold mode, too, keeps to points that reach ρ.
+    admissible
+        Whether the search moves among the settings that can be run: integers and choices by steps. If False,
+        it moves in the unit cube and the settings nearest to what it finds are compared.
     safety_first
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
         only, and then looks where it is safest.
@@ -145,6 +154,10 @@ class Settings:
     restarts: int = 8
     raw_samples: int = 192
     descend: bool = True
+    descend_safely: bool = True
+    allowed_minima: bool = True
+    keep_rho: bool = True
+    admissible: bool = True
     safety_first: bool = True
     keep_last_failure: bool = True
     share_failures: bool = True
@@ -219,6 +232,9 @@ class Settings:
             gap=None,
             optimism=0.0,
             band=False,
+            descend_safely=False,
+            allowed_minima=False,
+            keep_rho=False,
             restarts=10,
             raw_samples=512,
             descend=False,
@@ -246,8 +262,7 @@ class Settings:
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
         data = {**data, "soften_phi": data.get("soften_phi", data.get("temper", False))}
         data.pop("temper", None)
-        if "band" not in data:
-            data = {**_as_in_0_1_0(data), **data}
+        data = {**_as_in_0_1_0(data), **data}
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
@@ -258,9 +273,11 @@ class Settings:
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
     ours = data.get("standardize", True) is not False
+    later = ("descend_safely", "allowed_minima", "keep_rho", "admissible")
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
+        **dict.fromkeys(later, False),
     }  # fmt: skip
 
 

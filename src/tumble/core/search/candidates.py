@@ -1,11 +1,15 @@
 """Candidates: points that are compared before the local search starts from the best of them."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from ..arrays import Array
 from ..process.gp import GP
-from .maximize import maximize
+from .maximize import ValueAndGrad, maximize, maximize_above
 
+Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
 DOWNHILL = 0.01  # a descent ends after a step that lowers the mean by less, in prior standard deviations
 
 
@@ -33,18 +37,36 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
     return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
 
 
-def downhill(gp: GP, starts: Array) -> Array:
+def downhill(gp: GP, starts: Array, held: Held) -> Array:
     """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
-
-    def rise(x: Array) -> tuple[Array, Array]:
-        mean, slope = gp.mean_with_gradient(x)
-        return -mean / unit, -slope / unit
-
-    unit, scales = np.sqrt(gp.hyper.variance), np.asarray(gp.hyper.lengthscales)
+    scales = np.asarray(gp.hyper.lengthscales)
+    rise = held(_fall_of_mean(gp))
     return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
 
 
-def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True) -> Array:
+def lowest_within(gp: GP, margin: ValueAndGrad, starts: Array, levels: Array, held: Held) -> Array:
+    """(M, D) points of low mean with margin(x) > level, from `starts` (M, D) inside their `levels` (M,)."""
+    if len(starts) == 0:
+        return starts
+    scales = np.asarray(gp.hyper.lengthscales)
+    return maximize_above(held(_fall_of_mean(gp)), held(margin), levels, starts, scales=scales).points
+
+
+def _fall_of_mean(gp: GP) -> ValueAndGrad:
+    """-μ in prior standard deviations, and its gradient."""
+    unit = np.sqrt(gp.hyper.variance)
+
+    def fall(x: Array) -> tuple[Array, Array]:
+        mean, slope = gp.mean_with_gradient(x)
+        return -mean / unit, -slope / unit
+
+    return fall
+
+
+def everywhere(
+    gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True,
+    held: Held = lambda fun: fun,
+) -> Array:  # fmt: skip
     """(P, D) candidates: `count` all over the cube, a quarter as many around `best` (C, D), and one downhill
     from each of `best` (`descend`).
 
@@ -53,5 +75,5 @@ def everywhere(gp: GP, best: Array, count: int, rng: np.random.Generator, *, des
     """
     scales = np.asarray(gp.hyper.lengthscales)
     around = surroundings(best, scales, count // 4, rng)
-    lowest = downhill(gp, best) if descend else best[:0]
+    lowest = downhill(gp, best, held) if descend else best[:0]
     return np.vstack([low_discrepancy(count, best.shape[1], rng), around, lowest])

@@ -4,14 +4,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtri
 
 from .. import minimum
 from ..arrays import Array
+from ..budget import Decision
 from ..history import History
 from ..process.gp import GP
 from ..process.models import Models
 from ..settings import Incumbent, Settings
-from .candidates import everywhere, surroundings
+from .candidates import everywhere, lowest_within, surroundings
+from .domain import Domain
+from .maximize import ValueAndGrad
+
+FREE = Decision("free", 0.0)
+LEVELS = (0.5, 0.9, 0.99)  # of φ: the mean is followed downhill as far as each allows
+STARTS = 2  # descents for each level
 
 
 @dataclass(frozen=True)
@@ -25,15 +33,21 @@ class Context:
     eta: float  # η, the incumbent of `settings.incumbent`
     settings: Settings
     rng: np.random.Generator
+    domain: Domain | None = None  # the settings that can be run; None for the whole unit cube
+    decision: Decision = FREE
 
     @staticmethod
-    def of(history: History, models: Models, settings: Settings, rng: np.random.Generator) -> "Context":
-        """The context of a history and of the models fitted to it."""
+    def of(
+        history: History, models: Models, settings: Settings, rng: np.random.Generator,
+        domain: Domain | None = None, decision: Decision = FREE,
+    ) -> "Context":  # fmt: skip
+        """The context of a history, of the models fitted to it, and of what was decided."""
         gp, valued = models.objective, np.isfinite(history.y)
         means = np.empty(len(valued))
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
         eta = _incumbent(history, gp, means, settings.incumbent)
-        return Context(history, models, gp.with_pending(history.pending), means, eta, settings, rng)
+        pending = gp.with_pending(history.pending)
+        return Context(history, models, pending, means, eta, settings, rng, domain, decision)
 
     @property
     def safe_eta(self) -> float:
@@ -58,19 +72,71 @@ class Context:
         """(D,) lengthscales of the objective."""
         return np.asarray(self.objective.hyper.lengthscales)
 
+    @property
+    def steps(self) -> Domain | None:
+        """The domain, where the search looks at admissible settings only."""
+        return self.domain if self.settings.admissible else None
+
     @cached_property
     def candidates(self) -> Array:
         """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
-        points = everywhere(
-            self.objective, self.best, self.settings.raw_samples, self.rng, descend=self.settings.descend
-        )
+        points = self._spread_out()
+        if self.settings.descend_safely and self.limited:
+            points = np.vstack([points, self._lowest_allowed(points)])
         points.flags.writeable = False  # so that a process may keep its answer for them
         return points
 
+    @property
+    def limited(self) -> bool:
+        """Whether anything can fail, as far as is known."""
+        feasibility = self.models.feasibility
+        return bool(feasibility.constraints) or feasibility.crash is not None
+
+    def held(self, fun: ValueAndGrad) -> ValueAndGrad:
+        """`fun` with a gradient along the coordinates that move freely."""
+        return fun if self.steps is None else self.steps.held(fun)
+
+    def _spread_out(self) -> Array:
+        """Candidates all over the admissible settings, around the best trials, and downhill from them."""
+        steps = self.steps
+        if steps is not None and steps.points is not None:
+            return steps.points.copy()
+        points = everywhere(
+            self.objective, self.best, self.settings.raw_samples, self.rng,
+            descend=self.settings.descend, held=self.held,
+        )  # fmt: skip
+        if steps is None:
+            return points
+        around = [steps.neighbours(x) for x in self.best]
+        return steps.admissible(np.vstack([points, *around]))
+
+    def _lowest_allowed(self, points: Array) -> Array:
+        """Where the mean is lowest under φ >= each of LEVELS and ρ, from the best of `points`."""
+        history, feasibility = self.history, self.models.feasibility
+        points = np.vstack([points, history.X[history.safe]])
+        margin, mean = feasibility.margin(points), self.objective.mean(points)
+        wanted = {*LEVELS, self.decision.rho} if 0.0 < self.decision.rho < 1.0 else set(LEVELS)
+        starts, levels = [], []
+        for level in sorted(ndtri(list(wanted))):
+            inside = np.flatnonzero(margin > level)
+            chosen = inside[np.argsort(mean[inside])[:STARTS]]
+            starts.append(points[chosen])
+            levels.append(np.full(len(chosen), level))
+        return lowest_within(
+            self.objective, feasibility.margin_and_grad, np.vstack(starts), np.concatenate(levels), self.held
+        )
+
     def sample_minima(self) -> minimum.Minima:
-        """S samples of f* by the law of the settings; with constraints, of the constrained minimum."""
-        constraints = self.models.feasibility.constraints
-        return minimum.sample(self.objective, constraints, self.candidates, self.eta, self.settings, self.rng)
+        """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
+
+        In the careful mode it is the minimum over what is allowed: the candidates that reach ρ.
+        """
+        constraints, points = self.models.feasibility.constraints, self.candidates
+        if self.settings.allowed_minima and self.decision.mode == "careful" and self.limited:
+            inside = self.models.feasibility.margin(points) >= ndtri(self.decision.rho)
+            if inside.any():
+                points, constraints = points[inside], ()
+        return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng)
 
 
 def _incumbent(history: History, gp: GP, means: Array, kind: Incumbent) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from ..arrays import Array, Flags
 
@@ -91,29 +92,36 @@ def maximize(
 
 
 def maximize_above(
-    fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *, scales: Array | None = None,
-    ftol: float = FTOL,
+    fun: ValueAndGrad, margin: ValueAndGrad, level: float | Array, starts: Array, *,
+    scales: Array | None = None, ftol: float = FTOL, barriers: tuple[float, ...] = BARRIERS,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
 
-    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of BARRIERS.
+    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of `barriers`. Each
+    start may have a level of its own (M,): it travels with its point as one more coordinate, Φ(level), by
+    which nothing changes and which therefore never moves.
     """
-    x = starts
-    for weight in BARRIERS:
+    D, x = starts.shape[1], starts
+    if isinstance(level, np.ndarray):
+        x = np.column_stack([starts, ndtr(level)])
+        scales = None if scales is None else np.append(scales, np.exp(np.log(scales).mean()))
+    for weight in barriers:
 
-        def barrier(points: Array, weight: float = weight) -> tuple[Array, Array]:
+        def barrier(rows: Array, weight: float = weight) -> tuple[Array, Array]:
+            points = rows[:, :D]
             room, d_room = margin(points)
-            room = room - level
+            room = room - (ndtri(rows[:, D]) if isinstance(level, np.ndarray) else level)
             inside = room > 0.0
-            value = np.full(len(points), -np.inf)
-            grad = np.zeros_like(points)
+            value = np.full(len(rows), -np.inf)
+            grad = np.zeros_like(rows)
             if inside.any():
                 v, g = fun(points[inside])
                 value[inside] = v + weight * np.log(room[inside])
-                grad[inside] = g + weight * d_room[inside] / room[inside][:, None]
+                grad[inside, :D] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
         x = maximize(barrier, x, scales=scales, max_evaluations=15, ftol=ftol).points
+    x = x[:, :D]
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])

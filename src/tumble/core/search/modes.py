@@ -14,7 +14,6 @@ from .candidates import surroundings
 from .context import Context
 from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
 
-Snap = Callable[[Array], Array]
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -48,7 +47,6 @@ class Search:
 
     context: Context
     acquisition: Acquisition
-    snap: Snap | None
     revisit: bool = False  # whether a setting that was tried already may be the answer
     ftol: float = FTOL
     phi_exponent: float = 1.0  # the power of φ in (15)
@@ -56,15 +54,13 @@ class Search:
     @property
     def limited(self) -> bool:
         """Whether anything can fail, as far as is known."""
-        feasibility = self.context.models.feasibility
-        return bool(feasibility.constraints) or feasibility.crash is not None
+        return self.context.limited
 
     def free(self) -> Array:
         """argmax α(x)."""
         points = self.context.candidates
         starts = self._starts(points, self.acquisition.screen(points))
-        best = self._climb(self.acquisition.value_and_grad, starts)
-        return self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
+        return self._choose(self._climb(self.acquisition.value_and_grad), starts, points, self._alpha)
 
     def within_own_level(self) -> Array | None:
         """argmax α(x) for a method that sets α to -inf where it is not safe enough (`Method.own_level`).
@@ -77,12 +73,14 @@ class Search:
         if len(points) == 0:
             return None
         starts = self._starts(points, screened[np.isfinite(screened)])
-        best = self._climb(self.acquisition.value_and_grad, starts)
-        x = self._choose(best, starts, points, lambda x: self.acquisition.value_and_grad(x)[0])
+        x = self._choose(self._climb(self.acquisition.value_and_grad), starts, points, self._alpha)
         return x if np.isfinite(self.acquisition.screen(x[None, :])[0]) else None
 
-    def bold(self) -> Array:
-        """argmax α(x) φ(x)^`phi_exponent` (15). φ is not widened: a failure is affordable here."""
+    def bold(self, rho: float) -> Array | None:
+        """argmax α(x) φ(x)^`phi_exponent` (15). φ is not widened: a failure is affordable here.
+
+        With `settings.keep_rho`, only points with φ(x) >= ρ are allowed; None where no such x was found.
+        """
         feasibility, power = replace(self.context.models.feasibility, widening=()), self.phi_exponent
 
         def product(x: Array) -> tuple[Array, Array]:
@@ -90,38 +88,54 @@ class Search:
             log_p, d_log_p = feasibility.log_prob_and_grad(x)
             return value + power * log_p, grad + power * d_log_p
 
+        def screen(x: Array) -> Array:
+            return np.asarray(self.acquisition.screen(x) + power * feasibility.log_prob(x))
+
         points = self.context.candidates
-        starts = self._starts(points, self.acquisition.screen(points) + power * feasibility.log_prob(points))
-        best = self._climb(product, starts)
-        return self._choose(best, starts, points, lambda x: product(x)[0])
+        x = self._choose(self._climb(product), self._starts(points, screen(points)), points,
+                         lambda x: product(x)[0])  # fmt: skip
+        if not self.context.settings.keep_rho or self._log_prob(x) >= np.log(rho):
+            return x
+        return self._above(rho, product, screen)
 
     def careful(self, rho: float) -> Array | None:
         """argmax α(x) subject to φ(x) >= ρ (13), or None where no such x was found."""
-        feasibility = self.context.models.feasibility
-        level = float(ndtri(rho))
+        return self._above(rho, self.acquisition.value_and_grad, self.acquisition.screen)
+
+    def _above(self, rho: float, fun: ValueAndGrad, screen: Callable[[Array], Array]) -> Array | None:
+        """argmax of `fun` subject to φ(x) >= ρ, or None where no such x was found."""
+        points = self._points_above(float(ndtri(rho)))
+        if len(points) == 0:
+            return None
+        feasibility, held = self.context.models.feasibility, self.context.held
+
+        def climb(starts: Array) -> Maxima:
+            found = maximize_above(
+                held(fun), held(feasibility.margin_and_grad), float(ndtri(rho)), starts,
+                scales=self.context.scales, ftol=self.ftol,
+            )  # fmt: skip
+            return Maxima(found.points, worth(found.points))
+
+        def worth(x: Array) -> Array:
+            return np.where(feasibility.log_prob(x) >= np.log(rho), fun(x)[0], -np.inf)
+
+        x = self._choose(climb, self._starts(points, screen(points)), points, worth)
+        return x if np.isfinite(worth(x[None, :])[0]) else None
+
+    def _points_above(self, level: float) -> Array:
+        """(P, D) candidates and surroundings of safe trials whose margin is above `level`.
+
+        Where they are too few, the margin is climbed from the nearest ones.
+        """
+        feasibility, count = self.context.models.feasibility, self.context.settings.restarts
         points = np.vstack([self.context.candidates, self._around_safe()])
         margin = feasibility.margin(points) if self.limited else np.full(len(points), np.inf)
         inside = margin > level
-        if inside.sum() < self.context.settings.restarts:
-            nearest = points[np.argsort(-margin)[: self.context.settings.restarts]]
-            climbed = maximize(feasibility.margin_and_grad, nearest, max_evaluations=25)
-            points = np.vstack([points[inside], climbed.points[climbed.values > level]])
-        else:
-            points = points[inside]
-        if len(points) == 0:
-            return None
-        starts = self._starts(points, self.acquisition.screen(points))
-        best = maximize_above(
-            self.acquisition.value_and_grad, feasibility.margin_and_grad, level, starts,
-            scales=self.context.scales, ftol=self.ftol,
-        )  # fmt: skip
-
-        def worth(x: Array) -> Array:
-            value = self.acquisition.value_and_grad(x)[0]
-            return np.where(feasibility.log_prob(x) >= np.log(rho), value, -np.inf)
-
-        x = self._choose(Maxima(best.points, worth(best.points)), starts, points, worth)
-        return x if np.isfinite(worth(x[None, :])[0]) else None
+        if inside.sum() >= count:
+            return np.asarray(points[inside])
+        nearest = points[np.argsort(-margin)[:count]]
+        climbed = maximize(self.context.held(feasibility.margin_and_grad), nearest, max_evaluations=25)
+        return np.vstack([points[inside], climbed.points[climbed.values > level]])
 
     def nearly_safest(self) -> Array:
         """argmax α(x) among the points that are nearly as safe as the safest one (`settings.safest_odds`)."""
@@ -138,8 +152,7 @@ class Search:
         feasibility = self.context.models.feasibility
         points = np.vstack([self.context.candidates, self._around_safe()])
         starts = self._starts(points, feasibility.margin(points))  # log φ is flat where φ is near 1
-        best = self._climb(feasibility.margin_and_grad, starts)
-        return self._choose(best, starts, points, feasibility.margin)
+        return self._choose(self._climb(feasibility.margin_and_grad), starts, points, feasibility.margin)
 
     def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
@@ -157,8 +170,15 @@ class Search:
             warm=models.fitted,
         )  # fmt: skip
 
-    def _climb(self, fun: ValueAndGrad, starts: Array) -> Maxima:
-        return maximize(fun, starts, scales=self.context.scales, ftol=self.ftol)
+    def _climb(self, fun: ValueAndGrad) -> Callable[[Array], Maxima]:
+        held = self.context.held(fun)
+        return lambda starts: maximize(held, starts, scales=self.context.scales, ftol=self.ftol)
+
+    def _alpha(self, x: Array) -> Array:
+        return self.acquisition.value_and_grad(x)[0]
+
+    def _log_prob(self, x: Array) -> float:
+        return float(self.context.models.feasibility.log_prob(x[None, :])[0])
 
     def _around_safe(self) -> Array:
         """Trials that were safe, and their surroundings on the scale of the constraints."""
@@ -168,7 +188,8 @@ class Search:
             return history.X[:0]
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
         reach = np.min(scales, axis=0) if scales else self.context.scales
-        return np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
+        points = np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
+        return points if self.context.steps is None else self.context.steps.admissible(points)
 
     def _starts(self, points: Array, screened: Array) -> Array:
         """Half the restarts from the best candidates, half from among the good ones."""
@@ -178,24 +199,37 @@ class Search:
         extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
         return np.asarray(points[np.concatenate([best, extra])])
 
-    def _choose(self, best: Maxima, starts: Array, others: Array, worth: Callable[[Array], Array]) -> Array:
-        """The best of the points found, snapped to what can be run; a new one where there is one.
+    def _choose(
+        self, climb: Callable[[Array], Maxima], starts: Array, others: Array, worth: Callable[[Array], Array]
+    ) -> Array:
+        """The best of the points found, one that can be run; a new one where there is one.
 
-        Snapping can make a point worse. The starts are therefore snapped and compared too. If every one of
-        these points was tried already, the best of `others` is taken.
+        If every one of these points was tried already, the best of `others` is taken.
         """
-        if self.snap is not None:
-            found = self.snap(np.vstack([best.points, starts]))
-            best = Maxima(found, worth(found))
+        best = self._ascend(climb, starts, worth)
         if self.revisit:
             return np.asarray(best.points[int(np.argmax(best.values))])
         new = self._is_new(best)
         if not new.any():
-            found = others[:64] if self.snap is None else np.unique(self.snap(others), axis=0)
+            domain = self.context.domain
+            found = others[:64] if domain is None else domain.admissible(others)
             fallback = Maxima(found, worth(found))
             among = self._is_new(fallback)
             best, new = (fallback, among) if among.any() else (best, ~new)
         return np.asarray(best.points[int(np.argmax(np.where(new, best.values, -np.inf)))])
+
+    def _ascend(
+        self, climb: Callable[[Array], Maxima], starts: Array, worth: Callable[[Array], Array]
+    ) -> Maxima:
+        """Where the starts ended, among the settings that can be run, with what each is worth."""
+        domain = self.context.domain
+        if domain is None:
+            return climb(starts)
+        if self.context.settings.admissible:
+            return domain.ascend(climb, worth, starts)
+        # Snapping can make a point worse: the starts are snapped and compared, too.
+        found = domain.snap(np.vstack([climb(starts).points, starts]))
+        return Maxima(found, worth(found))
 
     def _is_new(self, found: Maxima) -> Flags:
         """(M,) which points have a value and are neither tried nor in flight."""

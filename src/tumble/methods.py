@@ -32,6 +32,7 @@ def _from(module: str, name: str) -> Build:
 
 
 _EXCURSION = _from(".core.search.excursion", "excursion_search")
+_IN_TURN = _from(".core.search.turns", "in_turn")
 _IMPROVEMENT = _from(".baselines.improvement", "constrained_improvement")
 _EI = _from(".baselines.improvement", "expected_improvement")
 _PI = _from(".baselines.improvement", "probability_of_improvement")
@@ -45,6 +46,7 @@ METHODS: Mapping[str, Method] = {
     for method in (
         Method("xs", _EXCURSION, constrained=False, label="Xs"),
         Method("xsf", _EXCURSION, constrained=True, controlled=True, label="XsF"),
+        Method("turns", _IN_TURN, constrained=True, controlled=True, label="tumble"),
         Method("ei", _EI, constrained=False, label="EI"),
         Method("pi", _PI, constrained=False, label="PI"),
         Method("ucb", _UCB, constrained=False, label="UCB"),

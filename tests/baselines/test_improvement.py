@@ -1,67 +1,26 @@
 """EI, PI, UCB and EIC against quadrature, Monte Carlo, mpmath and BoTorch; gradients against differences."""
 
-import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
-from scipy.integrate import quad
 
 from tests.oracles import KERNELS, central, close, problem
 from tests.toys import botorch_model, context_of, history, smooth_history
 from tumble.baselines.improvement import (
     ConfidenceBound,
-    ExpectedImprovement,
     Indifferent,
     ProbabilityOfImprovement,
     confidence_bound,
     constrained_improvement,
     expected_improvement,
     gp_ucb_beta,
-    log_improvement,
     probability_of_improvement,
 )
 from tumble.core.feasibility import Feasibility
+from tumble.core.improvement import ExpectedImprovement
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import condition
 from tumble.core.settings import Settings
-
-
-def exact_log_improvement(z: float) -> float:
-    """log(φ + zΦ) with as many digits as the subtraction takes."""
-    with mpmath.workdps(60):
-        t = mpmath.mpf(z)
-        phi = mpmath.exp(-t * t / 2) / mpmath.sqrt(2 * mpmath.pi)
-        cdf = mpmath.erfc(-t / mpmath.sqrt(2)) / 2
-        return float(mpmath.log(phi + t * cdf))
-
-
-@given(st.floats(-1e4, 1e4))
-def test_the_logarithm_of_the_improvement_is_exact_in_both_tails(z):
-    assert float(log_improvement(np.array([z]))[0]) == pytest.approx(
-        exact_log_improvement(z), rel=1e-11, abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("z", [-1.0, -1.0 - 1e-12, -50.0, -50.0 - 1e-12, 0.0])
-def test_the_branches_of_the_improvement_meet(z):
-    assert float(log_improvement(np.array([z]))[0]) == pytest.approx(exact_log_improvement(z), rel=1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_expected_improvement_equals_quadrature_and_monte_carlo(kernel):
-    gp, _ = problem(kernel, 2, 8, noise=0.1)
-    x = np.random.default_rng(0).random((4, 2))
-    mean, var = gp.predict(x)
-    target = -0.3
-    ours = np.exp(ExpectedImprovement(gp, target).value_and_grad(x)[0])
-    for i in range(len(x)):
-        law = stats.norm(mean[i], np.sqrt(var[i]))
-        integral, _ = quad(lambda f, law=law: (target - f) * law.pdf(f), law.ppf(1e-14), target)
-        assert ours[i] == pytest.approx(integral, rel=1e-7)
-        draws = np.maximum(target - law.rvs(200_000, random_state=i), 0.0)
-        assert abs(ours[i] - draws.mean()) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-6
 
 
 def test_probability_of_improvement_equals_monte_carlo():

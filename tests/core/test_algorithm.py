@@ -20,7 +20,7 @@ from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
 from tumble.core.settings import Settings
 from tumble.parameters import Int
-from tumble.space import Space
+from tumble.space import Float, Space
 
 XSF = Method("xsf", excursion_search, constrained=True, controlled=True)
 SMALL = Settings(raw_samples=64, restarts=4, grid=32, n_minima=6)
@@ -224,23 +224,19 @@ def test_constraints_are_scaled_but_never_shifted():
 
 
 def test_suggestions_are_snapped_before_they_are_judged():
-    def snap(points):
-        return np.rint(points * 4.0) / 4.0
-
+    domain = Space({"a": Float(0.0, 1.0, step=0.25), "b": Float(0.0, 1.0, step=0.25)}).domain
     for state in (BudgetState(-1.0, 40, 3), BudgetState(1.0, 40, 3), BudgetState(1.0, 40, 0)):
-        found = suggest(constrained(), state, snap=snap)
+        found = suggest(constrained(), state, domain=domain)
         np.testing.assert_allclose(found.x * 4.0, np.rint(found.x * 4.0))
         feasibility = fit_models(constrained(), SMALL, None).feasibility
         assert found.p_safe == pytest.approx(float(np.exp(feasibility.log_prob(found.x[None, :])[0])))
 
 
 def test_pending_settings_of_a_small_space_are_avoided_before_there_is_data():
-    def snap(points):
-        return np.rint(points * 4.0) / 4.0
-
+    domain = Space({"a": Float(0.0, 1.0, step=0.25)}).domain
     pending = np.zeros((0, 1))
     for n in range(5):
-        found = suggest(history(np.zeros((0, 1)), pending=pending), None, seed=n, snap=snap)
+        found = suggest(history(np.zeros((0, 1)), pending=pending), None, seed=n, domain=domain)
         pending = np.vstack([pending, found.x])
     assert sorted(pending[:, 0]) == [0.0, 0.25, 0.5, 0.75, 1.0]
 

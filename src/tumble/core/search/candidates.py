@@ -37,7 +37,7 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
     return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
 
 
-def downhill(gp: GP, starts: Array, held: Held) -> Array:
+def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun) -> Array:
     """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
     scales = np.asarray(gp.hyper.lengthscales)
     rise = held(_fall_of_mean(gp))

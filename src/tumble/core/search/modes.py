@@ -94,7 +94,7 @@ class Search:
         points = self.context.candidates
         x = self._choose(self._climb(product), self._starts(points, screen(points)), points,
                          lambda x: product(x)[0])  # fmt: skip
-        if not self.context.settings.keep_rho or self._log_prob(x) >= np.log(rho):
+        if rho == 0.0 or not self.context.settings.keep_rho or self._log_prob(x) >= np.log(rho):
             return x
         return self._above(rho, product, screen)
 

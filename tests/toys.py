@@ -27,10 +27,12 @@ def history(X: Any, y: Any, g: Any = None, *, crashed: Any = None, pending: Any 
     )  # fmt: skip
 
 
-def smooth_history(n: int, dim: int, constraints: int = 0, seed: int = 0, pending: int = 0) -> History:
-    """n trials of a smooth function and smooth constraints, about half of them safe."""
+def smooth_history(
+    n: int, dim: int, constraints: int = 0, seed: int = 0, pending: int = 0, X: Any = None
+) -> History:
+    """n trials (at X, or at random points) of smooth functions, about half of them safe."""
     rng = np.random.default_rng([seed, n, dim])
-    X = rng.random((n, dim))
+    X = rng.random((n, dim)) if X is None else X
     y = np.sin(4.0 * X).sum(axis=1) + (X[:, 0] - 0.4) ** 2
     g = (
         np.stack([np.cos(3.0 * X[:, k % dim] + k) - 0.2 for k in range(constraints)], axis=1)
@@ -40,10 +42,10 @@ def smooth_history(n: int, dim: int, constraints: int = 0, seed: int = 0, pendin
     return history(X, y, g, pending=rng.random((pending, dim)))
 
 
-def context_of(past: History, settings: Settings | None = None, seed: int = 0) -> Context:
+def context_of(past: History, settings: Settings | None = None, seed: int = 0, **more: Any) -> Context:
     """What an acquisition is built from after `past`, as `propose` builds it."""
     chosen = settings or Settings()
-    return Context.of(past, fit_models(past, chosen, None), chosen, np.random.default_rng(seed))
+    return Context.of(past, fit_models(past, chosen, None), chosen, np.random.default_rng(seed), **more)
 
 
 def draw_process(

@@ -79,7 +79,7 @@ def test_the_mode_follows_the_controller(z, failures_left, mode):
 def test_until_something_safe_is_known_half_of_the_failures_are_risked(left, safety_first, mode):
     X = np.random.default_rng(0).random((5, 2))
     known = history(X, X.sum(axis=1), np.ones((5, 1)))
-    settings = replace(SMALL, safety_first=safety_first)
+    settings = replace(SMALL, safety_first=safety_first, keep_rho=False)
     assert suggest(known, BudgetState(2.0, 40, left), settings=settings).mode == mode
 
 

@@ -11,7 +11,7 @@ RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.11-slim
 COPY --from=wheel /wheels /wheels
-RUN python -m pip install --no-cache-dir "$(echo /wheels/tumble-*.whl)[plots,study]"
+RUN python -m pip install --no-cache-dir "$(echo /wheels/tumble-*.whl)[plots,serve]"
 RUN useradd --create-home --uid 10001 tumble && mkdir /studies && chown tumble /studies
 # One BLAS thread a process, and no home folder that another user could not write to.
 ENV OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLCONFIGDIR=/tmp PYTHONUNBUFFERED=1

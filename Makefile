@@ -77,5 +77,5 @@ $(RUN_READY): pyproject.toml | $(BIN)/python
 # CONTRIBUTING.md says how to get the CPU build. What serves the tests serves the demonstration too.
 $(TEST_READY): pyproject.toml | $(BIN)/python
 	$(PIP) install torch==2.13.0
-	$(PIP) install --editable '.[plots,study,experiments,botorch,ax,docs,dev]'
+	$(PIP) install --editable '.[plots,serve,experiments,botorch,ax,docs,dev]'
 	@touch $(RUN_READY) $@

@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import change, read, show, undo
+from tumble.cli import change, read, serve, show, undo
 from tumble.cli.options import EPILOG
 from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
@@ -34,7 +34,7 @@ class InOrder(click.Group):
 app = click.version_option(__version__, message="%(prog)s %(version)s")(
     InOrder(
         name="tumble",
-        commands=[*change.COMMANDS, *undo.COMMANDS, *read.COMMANDS],
+        commands=[*change.COMMANDS, *undo.COMMANDS, *read.COMMANDS, *serve.COMMANDS],
         help="Find the best safe setting of an experiment within T trials and B failures.",
         epilog=EPILOG,
         no_args_is_help=True,
@@ -51,12 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except TumbleError as error:
         _fail(with_remedy(error), BAD_INPUT)
     except Exception as error:
-        if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
+        sentence = _sentence_for(error)
+        if sentence is None:
             raise
-        from tumble.studies.outages import cause_of, remedy_for
+        _fail(sentence, FAULT)
 
-        why = f"the storage can't be used any more ({cause_of(error)})"
-        _fail(f"{why}; nothing told is lost: {remedy_for(error)}", FAULT)
+
+def _sentence_for(error: Exception) -> str | None:
+    """What is said of an error of the storage; nothing is imported where no storage was."""
+    if "optuna" not in sys.modules:
+        return None
+    from tumble.studies.outages import sentence_for
+
+    return sentence_for(error)
 
 
 def _fail(message: str, code: int) -> None:

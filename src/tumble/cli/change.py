@@ -43,12 +43,17 @@ def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> 
     if running:
         rig.check(config)
     with _without_garbage_collection():
-        import optuna
-
         from tumble.studies.ledger import Ledger
 
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        quiet_optuna()
         return Ledger(config, reading=reading)
+
+
+def quiet_optuna() -> None:
+    """Switch off what Optuna says of every trial."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 @contextmanager

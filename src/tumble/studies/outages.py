@@ -64,6 +64,14 @@ def remedy_for(error: BaseException) -> str:
     return "check that the folder or server exists and may be written to, and that a file is a study's"
 
 
+def sentence_for(error: BaseException) -> str | None:
+    """What is said to a person whose command met an error of the storage; None for any other error."""
+    if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
+        return None
+    why = f"the storage can't be used any more ({cause_of(error)})"
+    return f"{why}; nothing told is lost: {remedy_for(error)}"
+
+
 class Patience:
     """Tries again while the storage is away; says so once, and once more when it is back.
 

@@ -1,0 +1,56 @@
+"""What a request may say, as JSON; a key that is not known is refused: it is a slip."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Results = dict[str, float]
+
+
+class Body(BaseModel):
+    """A JSON object with known keys of the right types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Ask(Body):
+    """The next trial."""
+
+
+class Tell(Body):
+    """What came of a trial."""
+
+    trial: int = Field(description="Its number.", examples=[7])
+    results: Results = Field(
+        default_factory=dict, description="What was measured, by name.", examples=[{"cost": 3.2}]
+    )
+    failed: str | None = Field(default=None, description="Why it failed; leave it out where it did not.")
+    transient: bool = Field(default=False, description="With failed: the infrastructure's fault, not billed.")
+    if_surprising: Literal["record", "refuse"] = Field(
+        default="record",
+        description='A value far from its prediction: "record" it with a warning, or "refuse" it.',
+    )
+
+
+class Skip(Body):
+    """A trial that is withdrawn."""
+
+    trial: int = Field(description="Its number.")
+    reason: str = Field(default="", description="Why.")
+
+
+class Void(Body):
+    """A told trial that is taken out."""
+
+    trial: int = Field(description="Its number.")
+    reason: str = Field(default="", description="Why.")
+
+
+class Amend(Body):
+    """Other results for a told trial."""
+
+    trial: int = Field(description="Its number.")
+    results: Results = Field(default_factory=dict, description="Those that change, by name.")
+    failed: str | None = Field(default=None, description="Why it failed; leave it out where it did not.")

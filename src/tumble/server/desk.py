@@ -1,0 +1,63 @@
+"""A study and the one thread that works on it, so that the event loop never waits for a suggestion."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import this_runner
+from tumble.studies.study_file import read_study_file
+
+T = TypeVar("T")
+
+
+class Desk:
+    """One ledger, used by one thread, one job after the other.
+
+    The study file is read before each job, as every command of the terminal does.
+
+    Parameters
+    ----------
+    file
+        The study file.
+    reading
+        Whether the study is only looked at; it must exist then.
+    """
+
+    def __init__(self, file: Path, *, reading: bool = False) -> None:
+        self._file, self._reading = file, reading
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tumble-desk")
+        self._ledger: Ledger | None = None
+
+    async def do(self, job: Callable[[Ledger], T]) -> T:
+        """What the job returns; it may take its time."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, job)
+
+    def do_now(self, job: Callable[[Ledger], T]) -> T:
+        """The same, for a caller that is no coroutine and may wait."""
+        return self._thread.submit(self._do, job).result()
+
+    def close(self) -> None:
+        """Finish the job in hand, and give the study back."""
+        self._thread.submit(self._close).result()
+        self._thread.shutdown()
+
+    def _do(self, job: Callable[[Ledger], T]) -> T:
+        return job(self._current())
+
+    def _current(self) -> Ledger:
+        config = read_study_file(self._file)
+        if self._ledger is None:
+            self._ledger = Ledger(config, reading=self._reading)
+            self._ledger.asker = this_runner()
+        elif config != self._ledger.config:
+            self._ledger.follow(config)
+        return self._ledger
+
+    def _close(self) -> None:
+        if self._ledger is not None:
+            self._ledger.close()

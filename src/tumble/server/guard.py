@@ -1,0 +1,142 @@
+"""Who may come in: the right host, no foreign origin, the token where there is one, and no body too large.
+
+A page from elsewhere can send requests to this machine from the browser of a person who is near it.  The
+browser then names the page in `Origin` and `Sec-Fetch-Site`.  A page can also make its own name point here;
+then that name stands in `Host`.  Both are refused before anything is read.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tumble.server.answers import refusal
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+LARGEST_BODY = 64 * 1024
+PUBLIC = ("/", "/docs", "/openapi.json")  # without a token: they say nothing of the study
+PUBLIC_FOLDER = "/assets/"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True)
+class _Refused(Exception):
+    code: int
+    kind: str
+    text: str
+
+
+class Guard:
+    """An ASGI application around another one.
+
+    Parameters
+    ----------
+    app
+        What is guarded.
+    token
+        What a request must show; None where the server is on the loopback address and needs none.
+    is_loopback
+        Whether only this machine can reach the server; then only its own names are answered.
+    """
+
+    def __init__(self, app: ASGIApp, token: str | None, is_loopback: bool) -> None:
+        self._app, self._token, self._is_loopback = app, token, is_loopback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check(scope, headers)
+            body = None if scope["method"] in ("GET", "HEAD") else await _whole_body(headers, receive)
+        except _Refused as refused:
+            answer = refusal(refused.code, refused.kind, refused.text)
+            await answer(scope, receive, _with_headers(send))
+            return
+        again = receive if body is None else _replay(body, receive)
+        await self._app(scope, again, _with_headers(send))
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host", "").lower()
+        if self._is_loopback and re.sub(r":\d{1,5}$", "", host) not in OWN_NAMES:
+            raise _Refused(
+                403, "ForeignHost", "this study is served to this machine only; open it under 127.0.0.1"
+            )
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "none")
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
+            raise _Refused(403, "ForeignOrigin", "a page from elsewhere may not use this study")
+        if site not in ("none", "same-origin") and not _is_a_visit(scope, headers):
+            raise _Refused(403, "ForeignOrigin", "a page from elsewhere may not use this study")
+        if not self._is_known(scope["path"], headers):
+            raise _Refused(
+                401, "Unknown", "this needs the token: send the header Authorization: Bearer TOKEN"
+            )
+
+    def _is_known(self, path: str, headers: Headers) -> bool:
+        if self._token is None or path in PUBLIC or path.startswith(PUBLIC_FOLDER):
+            return True
+        kind, _, shown = headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(shown.strip().encode("latin-1", "replace"), self._token.encode())
+        return right and kind.lower() == "bearer"
+
+
+def _is_a_visit(scope: Scope, headers: Headers) -> bool:
+    """Whether a person follows a link to the page: it shows the page, and reads nothing into another one."""
+    return (scope["method"], scope["path"], headers.get("sec-fetch-mode")) == ("GET", "/", "navigate")
+
+
+async def _whole_body(headers: Headers, receive: Receive) -> bytes:
+    too_large = _Refused(413, "TooLarge", f"a request may have {LARGEST_BODY} bytes, and this one has more")
+    length = headers.get("content-length", "0")
+    if not length.isdigit() or int(length[:12]) > LARGEST_BODY or len(length) > 12:
+        raise too_large
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise too_large
+        if not message.get("more_body", False):
+            break
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind != "application/json":
+        raise _Refused(415, "NotJson", "a body must be JSON: send the header Content-Type: application/json")
+    return body
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Give the body that was read, and then what comes."""
+    messages: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return again
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            ours = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", []), *ours]}
+        await send(message)
+
+    return sending

@@ -1,0 +1,145 @@
+"""The socket, the address with its QR code, and the end."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import segno
+import uvicorn
+
+from tumble.errors import InputError
+from tumble.server.app import make_app
+from tumble.server.guard import LOOPBACK
+from tumble.studies.errors import PortTaken
+
+SHORTEST_TOKEN = 12
+MOST_AT_ONCE = 100  # requests and listeners
+END = 3  # seconds for requests in hand when the server ends
+
+
+class NoToken(InputError):
+    """Another host needs a token."""
+
+
+def check_token(host: str, token: str | None) -> str | None:
+    """The token, where it may serve.
+
+    Raises
+    ------
+    NoToken
+        If others could reach the study without one, or it is too short to be one.
+    """
+    if token is None and host in LOOPBACK:
+        return None
+    if not token:
+        raise NoToken(f"on {host} everyone in the network could change the study, so it needs a token")
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise NoToken(
+            f"a token must be at least {SHORTEST_TOKEN} printable ASCII characters without spaces, so that "
+            "nobody guesses it"
+        )
+    return token
+
+
+def serve(file: Path, host: str, port: int, token: str | None, ready: Callable[[str, str], None]) -> None:
+    """Serve until Ctrl-C.
+
+    Parameters
+    ----------
+    file
+        The study file.
+    host, port
+        Where; port 0 for any free one.
+    token
+        What a request must show; None for none, on the loopback address only.
+    ready
+        Called with the address, and with its QR code for a terminal.
+    """
+    token = check_token(host, token)
+    with contextlib.closing(listen(host, port)) as listening:
+        app, study = make_app(file, token=token, is_loopback=host in LOOPBACK)
+        address = _address(host, listening.getsockname()[1], token)
+        server = _Server(study.watch.close, app)
+        ready(address, qr_code(address))
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+
+
+def qr_code(text: str) -> str:
+    """A QR code for a terminal, two rows of dots a line."""
+    out = io.StringIO()
+    segno.make(text, error="l", micro=False).terminal(out, compact=True)
+    return out.getvalue()
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of changes as soon as it is told to stop; else they would hold it."""
+
+    def __init__(self, end_streams: Callable[[], None], app: object) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,  # type: ignore[arg-type]
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                ws="none",
+                limit_concurrency=MOST_AT_ONCE,
+                timeout_graceful_shutdown=END,
+            )
+        )
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the parent does, after the streams have ended."""
+        self._end_streams()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that waits for clients.
+
+    Raises
+    ------
+    PortTaken
+        If another program has the port.
+    InputError
+        If the host is none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()  # from now on the port is taken
+    except OSError as error:
+        listening.close()
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise InputError(
+                f"{host} is no address of this machine ({error.strerror}); 0.0.0.0 is all"
+            ) from None
+        raise PortTaken(port, str(error.strerror)) from None
+    return listening
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    """What a browser opens; the token stands behind #, which no browser sends and no log keeps."""
+    name = _reachable(host)
+    shown = f"[{name}]" if ":" in name else name
+    return f"http://{shown}:{port}/" + ("" if token is None else f"#token={token}")
+
+
+def _reachable(host: str) -> str:
+    """The address under which others reach this machine, where it listens on all of its addresses."""
+    if host not in ("0.0.0.0", "::", ""):
+        return host
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: only the way there is looked up
+        except OSError:
+            return socket.gethostname()
+        return str(probe.getsockname()[0])

@@ -610,7 +610,7 @@ def test_models_are_those_of_all_that_was_told():
     history, models = opt.models()
     assert len(history.X) == 8
     np.testing.assert_allclose(
-        models.objective.outputs.mean(models.objective.mean(history.X)), history.y, atol=0.05
+        models.objective.outputs.to_user(models.objective.mean(history.X)), history.y, atol=0.05
     )
     assert (models.feasibility.each(history.X)[:, 0] > 0.5).tolist() == (history.g[:, 0] <= 0.0).tolist()
 

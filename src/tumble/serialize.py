@@ -14,6 +14,7 @@ import numpy as np
 from . import checks
 from .core.process.covariance import Hyper
 from .core.process.models import Fitted
+from .core.process.outputs import Warp
 from .core.settings import Settings
 from .errors import InputError
 from .methods import MethodName
@@ -194,14 +195,20 @@ def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
     if fitted is None:
         return None
     limits = [_hyper_to_json(hyper) for hyper in fitted.constraints]
-    return {"objective": _hyper_to_json(fitted.objective), "constraints": limits}
+    saved: dict[str, Any] = {"objective": _hyper_to_json(fitted.objective), "constraints": limits}
+    if fitted.warps:
+        saved["warps"] = [
+            plain(asdict(warp)) for warp in fitted.warps
+        ]  # knee None: at infinity
+    return saved
 
 
 def fitted_from_json(data: Any) -> Fitted | None:
     """The hyperparameters that `fitted_to_json` wrote."""
     if data is None:
         return None
-    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]))
+    warps = tuple(_warp(w) for w in checks.items(data.get("warps", []), "warps"))
+    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]), warps)
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -234,6 +241,15 @@ def _hyper(data: Mapping[str, Any]) -> Hyper:
     share = checks.within(data["additive"], "additive", 0.0, 1.0)
     variance, noise = (checks.above_zero(data[key], key) for key in ("variance", "noise"))
     return Hyper(lengthscales, variance, noise, share, checks.whole(data.get("learned", 0), "learned", 0))
+
+
+def _warp(data: Mapping[str, Any]) -> Warp:
+    return Warp(
+        centre=checks.number(data["centre"], "centre"),
+        knee=np.inf if data["knee"] is None else checks.above_zero(data["knee"], "knee"),
+        both=checks.truth(data["both"], "both"),
+        chosen_from=checks.whole(data["chosen_from"], "chosen_from", 0),
+    )
 
 
 def rounded(value: float | None, digits: int) -> float | None:

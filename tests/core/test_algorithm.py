@@ -259,7 +259,7 @@ def test_the_recommendation_equals_a_brute_force_grid(seed):
     models = fit_models(known, SMALL, None)
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 121)] * 2), axis=-1).reshape(-1, 2)
     allowed = grid[models.feasibility.log_prob(grid) >= np.log(0.99)]
-    best = models.objective.outputs.mean(models.objective.mean(allowed)).min()
+    best = models.objective.outputs.to_user(models.objective.mean(allowed)).min()
     assert found.reached
     assert found.p_safe >= 0.99
     assert found.mean <= best + 0.01

@@ -103,7 +103,7 @@ def test_the_incumbent_is_over_the_safe_or_over_all():
     past = history(X, [3.0, 1.0, 2.0], np.array([[-1.0], [1.0], [-1.0]]))
     eta = {kind: context_of(past, replace(Settings(), incumbent=kind)).eta for kind in ("observed", "all")}
     outputs = context_of(past).objective.outputs
-    assert outputs.mean(np.array([eta["observed"], eta["all"]])) == pytest.approx([2.0, 1.0])
+    assert outputs.to_user(np.array([eta["observed"], eta["all"]])) == pytest.approx([2.0, 1.0])
 
 
 def test_an_improvement_is_measured_from_the_best_safe_value():

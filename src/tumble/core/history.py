@@ -51,7 +51,10 @@ class History:
     pending : (P, D)
         The settings in flight.
     predicted_mean, predicted_std : (N, G)
-        What each constraint was predicted to be when the trial was suggested.
+        What each constraint was predicted to be when the trial was suggested: medians, and half the distances
+        between the quantiles 16 and 84 %.
+    noise : (1 + G,)
+        Standard deviations of what is measured, the objective first; NaN, or None for all, where not known.
     """
 
     X: Array
@@ -61,6 +64,13 @@ class History:
     pending: Array
     predicted_mean: Array
     predicted_std: Array
+    noise: Array | None = None
+
+    def known_noise(self, output: int) -> float | None:
+        """The noise of the objective (0) or of a constraint (1 to G); None where it is not known."""
+        if self.noise is None or not np.isfinite(self.noise[output]):
+            return None
+        return float(self.noise[output])
 
     @property
     def failed(self) -> Flags:

@@ -17,7 +17,7 @@ Incumbent = Literal["mean", "observed", "all"]
 Relearn = Literal["settled", "always"]
 MOST = 100_000  # samples, points or starts
 SWITCHES = (
-    "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
+    "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
@@ -59,6 +59,9 @@ class Settings:
         Priors of the processes of the constraints.
     standardize
         Whether the processes see results in units of their spread. Constraints are scaled, never shifted.
+    warp
+        Whether outputs that span decades are compressed far from the best value, or from the limit, where the
+        process then predicts better (`core.process.warps`).
     relearn
         When hyperparameters are learned again: "always", after every trial; or "settled", from 40
         observations on only when there are 4 % more of them.
@@ -143,6 +146,7 @@ class Settings:
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)
     standardize: bool = True
+    warp: bool = True
     relearn: Relearn = "settled"
     minima: MinimumLaw = "joint"
     n_minima: int = 20
@@ -225,6 +229,7 @@ class Settings:
             objective=objective or hartmann,
             constraint=constraint or objective or hartmann,
             standardize=False,
+            warp=False,
             relearn="always",
             minima="frechet",
             grid=1000,
@@ -273,7 +278,7 @@ class Settings:
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
     ours = data.get("standardize", True) is not False
-    later = ("descend_safely", "allowed_minima", "keep_rho", "admissible")
+    later = ("warp", "descend_safely", "allowed_minima", "keep_rho", "admissible")
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,

@@ -110,8 +110,8 @@ def _slice(
     return Slice(
         name=name,
         values=values,
-        mean=[float(m) for m in sign * outputs.mean(mean)],
-        std=[float(s) for s in outputs.scale * np.sqrt(var)],
+        mean=[float(m) for m in sign * outputs.to_user(mean)],
+        std=[float(s) for s in outputs.std_to_user(mean, np.sqrt(var))],
         p_safe=[float(p) for p in np.exp(models.feasibility.log_prob(where))],
         at=at,
         log=isinstance(parameter, (Float, Int)) and parameter.log,

@@ -38,8 +38,8 @@ def predict(ledger: Ledger, trial: Found) -> Prediction:
     mean, var = models.objective.predict(at)
     outputs = models.objective.outputs
     return Prediction(
-        mean=ledger.config.sign * float(outputs.mean(mean)[0]),
-        std=float(outputs.scale * np.sqrt(var[0])),
+        mean=ledger.config.sign * float(outputs.to_user(mean)[0]),
+        std=float(outputs.std_to_user(mean, np.sqrt(var))[0]),
         p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
         needed=opt.settings.rho_safe,
     )

@@ -55,8 +55,11 @@ class NegativeLogPosterior:
         information  ½ (∂_i K w)ᵀ (B - B 1 1ᵀ B / (1ᵀ B 1 + mean_std^-2)) (∂_j K w)
     """
 
-    def __init__(self, kernel: Kernel, X: Array, y: Array, priors: Priors) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Array, y: Array, priors: Priors, relative_noise: Array | None = None
+    ) -> None:
         self.y, self.priors = y, priors
+        self.relative = 1.0 if relative_noise is None else relative_noise  # variances, times that of θ
         self.pairs = PairCovariances(kernel, X, additive=priors.additive is not None)
 
     def __call__(self, theta: Array) -> Evaluation:
@@ -66,7 +69,7 @@ class NegativeLogPosterior:
         tangents = self.pairs.tangents(theta)
         K = np.zeros(n * n)
         K[lower] = tangents[dim]
-        K[:: n + 1] = signal + noise
+        K[:: n + 1] = signal + noise * self.relative
         chol, info = dpotrf(K.reshape(n, n, order="F"), lower=1, clean=0, overwrite_a=1)
         nowhere = Evaluation(np.inf, np.zeros_like(theta), np.eye(len(theta)))
         if info != 0:
@@ -82,15 +85,15 @@ class NegativeLogPosterior:
 
         moved = np.array([self.pairs.times(tangent, weights) for tangent in tangents])  # (P, n) ∂_i K w
         moved[dim] += signal * weights
-        moved[dim + 1] += noise * weights
+        moved[dim + 1] += noise * self.relative * weights
         through = moved @ ones
         information = 0.5 * (moved @ dsymm(1.0, B, moved.T, lower=1) - mean_var * np.outer(through, through))
 
         pull = dsyr(-1.0, weights, lower=1, a=B, overwrite_a=1)  # B - w wᵀ, in the place of B
-        trace = 0.5 * np.trace(pull)
+        diagonal = 0.5 * np.diag(pull)
         grad = tangents @ pull.ravel(order="K")[lower]
-        grad[dim] += signal * trace
-        grad[dim + 1] += noise * trace
+        grad[dim] += signal * diagonal.sum()
+        grad[dim + 1] += noise * (self.relative * diagonal).sum()
         prior = self.priors.log_density(theta)
         information.flat[:: len(theta) + 1] += np.maximum(-prior.curvature, 0.0)
         value = float(misfit + log_det - prior.value)
@@ -122,13 +125,26 @@ def fit(
     """
     dim = X.shape[1]
     target = outputs.to_model(y)
-    objective = NegativeLogPosterior(kernel, X, target, priors)
+    relative = relative_noise(y, priors, outputs)
+    objective = NegativeLogPosterior(kernel, X, target, priors, relative)
     low, high = np.array(priors.bounds(dim)).T
     starts = [h for h in (warm, priors.hyper_start(dim) if cold or warm is None else None) if h]
     ends = [descend(objective, np.clip(priors.to_theta(start), low, high), low, high) for start in starts]
     best = min(ends, key=lambda end: end.value)
     hyper = replace(priors.from_theta(best.theta), learned_from=len(y))
-    return condition(kernel, hyper, X, target, mean_std=priors.mean_std, outputs=outputs)
+    noise_var = None if relative is None else hyper.noise**2 * relative
+    return condition(kernel, hyper, X, target, noise_var=noise_var, mean_std=priors.mean_std, outputs=outputs)
+
+
+def relative_noise(y: Array, priors: Priors, outputs: Outputs) -> Array | None:
+    """(N,) each observation's noise variance in model units, over that where the warp is linear.
+
+    A noise that is known is the same all over in the user's units: in model units it has the warp's slope as
+    a factor. A noise that is learned is the same all over in model units: then this is None.
+    """
+    if outputs.warp.is_linear or not isinstance(priors.noise, float):
+        return None
+    return np.asarray(outputs.warp.slope(y) ** 2)
 
 
 def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Array) -> Descent:

@@ -66,6 +66,8 @@ class GP:
         The constant mean before any data, in model units.
     outputs
         The units of y.
+    noise_var : (N,)
+        The noise variance of each observation, where they differ; None where all have `hyper.noise`.
     """
 
     kernel: Kernel
@@ -75,6 +77,7 @@ class GP:
     weights: Array
     prior_mean: float = 0.0
     outputs: Outputs = field(default=Outputs())
+    noise_var: Array | None = None
 
     @cached_property
     def prior(self) -> Covariance:
@@ -105,8 +108,21 @@ class GP:
 
     def fitted(self) -> Array:
         """(N,) the posterior mean at the data, without a kernel: L Lᵀ less the noise is the covariance."""
-        noise = self.hyper.noise**2 + JITTER * self.hyper.variance
+        noise = (self.hyper.noise**2 if self.noise_var is None else self.noise_var) + self.floor
         return np.asarray(self.prior_mean + self.chol @ (self.weights @ self.chol) - noise * self.weights)
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """What the process predicts for each observation from all the others.
+
+        Returns
+        -------
+        error, var : (N,)
+            The observation less its prediction, and the prediction's variance, noise included.
+        """
+        # y_i - μ_-i = (B (y - prior_mean))_i / B_ii,   σ_-i² = 1 / B_ii
+        half = solve(self.chol, np.eye(len(self.X)))
+        var = 1.0 / np.einsum("kn,kn->n", half, half)
+        return self.weights * var, var
 
     def at(self, x: Array) -> Marginals:
         """The posterior at each of x (M, D).
@@ -184,7 +200,10 @@ class GP:
         chol = np.zeros((len(X), len(X)))
         chol[:n, :n], chol[n:, :n], chol[n:, n:] = self.chol, cross.T, cholesky(block)
         weights = np.append(self.weights, np.zeros(len(pending)))
-        return GP(self.kernel, self.hyper, X, chol, weights, self.prior_mean, self.outputs)
+        noise_var = self.noise_var
+        if noise_var is not None:
+            noise_var = np.append(noise_var, np.full(len(pending), self.hyper.noise**2))
+        return GP(self.kernel, self.hyper, X, chol, weights, self.prior_mean, self.outputs, noise_var)
 
     @cached_property
     def _scaled(self) -> Array:
@@ -227,4 +246,4 @@ def condition(
         ones = solve(chol, np.ones(len(y)))
         prior_mean += float(ones @ solve(chol, y - prior_mean)) / float(ones @ ones + mean_std**-2.0)
     weights = solve(chol, solve(chol, y - prior_mean), transposed=True)
-    return GP(kernel, hyper, X, chol, weights, prior_mean, outputs or Outputs())
+    return GP(kernel, hyper, X, chol, weights, prior_mean, outputs or Outputs(), noise_var)

@@ -12,8 +12,8 @@ from ..settings import Settings
 from .covariance import Hyper
 from .crashes import fit_crashes
 from .gp import GP
-from .outputs import Outputs
-from .refit import refit
+from .outputs import Warp
+from .warps import Measured, refit_warped
 
 LARGEST_ERROR = 6.0  # a standardised error counts for the widening up to this size
 
@@ -28,10 +28,19 @@ class Fitted:
         Those of f.
     constraints
         Those of each g.
+    warps
+        The warp of f, and of each g; () for none.
     """
 
     objective: Hyper
     constraints: tuple[Hyper, ...] = ()
+    warps: tuple[Warp, ...] = ()
+
+    def of(self, output: int) -> tuple[Hyper | None, Warp]:
+        """Hyperparameters and warp of the objective (0) or of a constraint (1 to G), where it has some."""
+        hypers = (self.objective, *self.constraints)
+        hyper = hypers[output] if output < len(hypers) else None
+        return hyper, self.warps[output] if output < len(self.warps) else Warp(both=output > 0)
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,9 @@ class Models:
     @property
     def fitted(self) -> Fitted:
         """Their hyperparameters."""
-        return Fitted(self.objective.hyper, tuple(gp.hyper for gp in self.feasibility.constraints))
+        gps = (self.objective, *self.feasibility.constraints)
+        hypers, warps = tuple(gp.hyper for gp in gps), tuple(gp.outputs.warp for gp in gps)
+        return Fitted(hypers[0], hypers[1:], warps if any(warp.chosen_from for warp in warps) else ())
 
 
 def fit_models(history: History, settings: Settings, last: Fitted | None) -> Models:
@@ -67,16 +78,11 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
     last
         Hyperparameters of the last fit.
     """
-    measured = np.isfinite(history.y)
-    objective = refit(
-        history.X[measured], history.y[measured], kernel=settings.kernel, priors=settings.objective,
-        outputs=_outputs(history.y[measured], settings, centre=True), last=last.objective if last else None,
-        always=settings.relearn == "always",
-    )  # fmt: skip
+    objective = _fit_output(history, 0, settings, last)
     constraints, widths = [], []
     crashed = history.crashed.copy()
     for j in range(history.g.shape[1]):
-        gp = _fit_constraint(history, j, settings, last)
+        gp = _fit_output(history, 1 + j, settings, last)
         constraints.append(gp)
         errors = _standardised_errors(history, j, gp)
         if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
@@ -86,23 +92,33 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
 
-def _fit_constraint(history: History, j: int, settings: Settings, last: Fitted | None) -> GP:
-    g = history.g[:, j]
-    measured = np.isfinite(g)
-    return refit(
-        history.X[measured], g[measured], kernel=settings.kernel, priors=settings.constraint,
-        outputs=_outputs(g[measured], settings, centre=False),
-        last=last.constraints[j] if last and j < len(last.constraints) else None,
-        always=settings.relearn == "always",
+def _fit_output(history: History, output: int, settings: Settings, last: Fitted | None) -> GP:
+    """The process of the objective (0), or of a constraint (1 to G)."""
+    y = history.g[:, output - 1] if output else history.y
+    measured = np.isfinite(y)
+    best = 0.0
+    if not output and measured.any():
+        best = float(y[history.safe if history.safe.any() else measured].min())
+    hyper, warp = last.of(output) if last else (None, Warp(both=output > 0))
+    data = Measured(
+        history.X[measured], y[measured], best, limit=output > 0, noise=history.known_noise(output)
+    )
+    return refit_warped(
+        data, kernel=settings.kernel, priors=settings.constraint if output else settings.objective,
+        last=hyper, warp=warp, always=settings.relearn == "always", standardize=settings.standardize,
+        choose=settings.warp,
     )  # fmt: skip
 
 
 def _standardised_errors(history: History, j: int, gp: GP) -> Array:
-    """(N,) how far each trial's g_j lay above its prediction, in standard deviations; NaN without one."""
-    noise = gp.outputs.scale * gp.hyper.noise  # as it is known now
-    spread = np.hypot(history.predicted_std[:, j], noise)
-    return np.asarray((history.g[:, j] - history.predicted_mean[:, j]) / spread)
+    """(N,) how far each trial's g_j lay above its prediction, in standard deviations; NaN without one.
 
-
-def _outputs(y: Array, settings: Settings, *, centre: bool) -> Outputs:
-    return Outputs.of(y, centre=centre) if settings.standardize else Outputs()
+    Under a warp, errors are those of model units, in which predictions are normal. The noise is as it is
+    known now.
+    """
+    g, median, std = history.g[:, j], history.predicted_mean[:, j], history.predicted_std[:, j]
+    outputs, noise = gp.outputs, gp.hyper.noise
+    if outputs.warp.is_linear:
+        return np.asarray((g - median) / np.hypot(std, outputs.scale * noise))
+    error = outputs.to_model(g) - outputs.to_model(median)
+    return np.asarray(error / np.hypot(outputs.std_to_model(median, std), noise))

@@ -6,11 +6,11 @@ import numpy as np
 
 from ..arrays import Array
 from .covariance import Hyper
-from .fit import fit
+from .fit import fit, relative_noise
 from .gp import GP, condition
 from .kernels import Kernel
 from .outputs import Outputs
-from .priors import Priors
+from .priors import LARGEST_NOISE, Priors
 
 SETTLED = 40  # up to this many observations, hyperparameters are learned after each
 GROWTH = 1.04  # beyond, they are learned when there are 4 % more observations
@@ -21,21 +21,30 @@ COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the
 
 def refit(
     X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None,
-    always: bool = False,
+    always: bool = False, noise: float | None = None,
 ) -> GP:  # fmt: skip
     """A process of X (N, D) and y (N,) in the user's units.
 
     last: the hyperparameters of the last fit. They are used again until `is_due`.
     always: whether to learn them anew in any case.
+    noise: its standard deviation in the user's units, where it is known.
     """
     if X.shape[1] == 1:
         priors = replace(priors, additive=None)  # one effect is the whole
+    if noise is not None:  # where the warp is linear; elsewhere by its slope
+        known = float(np.clip(noise / outputs.scale, 1.0 / LARGEST_NOISE, LARGEST_NOISE))
+        priors = replace(priors, noise=known)
+        last = last and replace(last, noise=known)
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
     if last is not None and not always and not is_due(len(y), learned_from):
         target = outputs.to_model(y)
-        return condition(kernel, last, X, target, mean_std=priors.mean_std, outputs=outputs)
+        relative = relative_noise(y, priors, outputs)
+        noise_var = None if relative is None else last.noise**2 * relative
+        return condition(
+            kernel, last, X, target, noise_var=noise_var, mean_std=priors.mean_std, outputs=outputs
+        )
     cold = len(y) < FEW or len(y) % COLD_EVERY == 0 or len(y) > COLD_GROWTH * learned_from
     return fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
 

@@ -164,9 +164,9 @@ class Search:
             x=x, mode=mode, rho=rho,
             p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
             p_each=models.feasibility.each(at)[0],
-            mean=float(outputs.mean(mean)[0]), std=float(outputs.scale * np.sqrt(var[0])),
-            g_mean=np.array([gp.outputs.mean(m)[0] for gp, m, _ in g]),
-            g_std=np.array([gp.outputs.scale * np.sqrt(v[0]) for gp, _, v in g]),
+            mean=float(outputs.to_user(mean)[0]), std=float(outputs.std_to_user(mean, np.sqrt(var))[0]),
+            g_mean=np.array([gp.outputs.to_user(m)[0] for gp, m, _ in g]),
+            g_std=np.array([gp.outputs.std_to_user(m, np.sqrt(v))[0] for gp, m, v in g]),
             warm=models.fitted,
         )  # fmt: skip
 

@@ -153,5 +153,5 @@ def draw_minima(
 ) -> Tensor:
     """(S,) samples of the smallest (largest) safe f, in the model's outputs."""
     snapshot = study.snapshot(bounds, settings, np.random.default_rng(seed), maximize=maximize)
-    samples = snapshot.objective.outputs.mean(snapshot.minima())
+    samples = snapshot.objective.outputs.to_user(snapshot.minima())
     return torch.as_tensor(-samples if maximize else samples, dtype=torch.float64, device=bounds.device)

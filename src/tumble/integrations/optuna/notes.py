@@ -23,6 +23,7 @@ from optuna.trial import FrozenTrial
 
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.models import Fitted
+from tumble.core.process.outputs import Warp
 from tumble.serialize import OLD_MODES, rounded
 from tumble.trials import Suggestion
 
@@ -90,12 +91,14 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         hypers = [fitted.objective, *fitted.constraints]
         rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]
         note["warm"] = [[*map(_rounded, row), h.learned_from] for row, h in zip(rows, hypers, strict=True)]
+        if fitted.warps:
+            note["warps"] = [[_rounded(w.centre), _rounded(w.knee), w.chosen_from] for w in fitted.warps]
     return shortened(note)
 
 
 def shortened(note: dict[str, Any]) -> dict[str, Any]:
     """The note, without its largest parts where a storage would refuse the whole."""
-    for droppable in ("params", "why"):
+    for droppable in ("params", "why", "warps"):
         if len(json.dumps(note)) <= ATTRIBUTE_LIMIT:
             break
         note = {key: value for key, value in note.items() if key != droppable}
@@ -118,11 +121,20 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
 def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int, since: int = 0) -> Fitted | None:
     """The hyperparameters of the latest decision from trial `since` on that fit space and constraints."""
     for trial in reversed([t for t in trials if t.number >= since]):
-        rows = decision(trial).get("warm")
+        note = decision(trial)
+        rows = note.get("warm")
         if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 4 for row in rows):
             hypers = [Hyper(tuple(row[:dim]), *row[dim:]) for row in rows]
-            return Fitted(hypers[0], tuple(hypers[1:]))
+            return Fitted(hypers[0], tuple(hypers[1:]), _warps(note.get("warps") or []))
     return None
+
+
+def _warps(rows: list[list[Any]]) -> tuple[Warp, ...]:
+    """The warps of a note; a knee that is None lies at infinity."""
+    return tuple(
+        Warp(centre, np.inf if knee is None else knee, both=output > 0, chosen_from=chosen_from)
+        for output, (centre, knee, chosen_from) in enumerate(rows)
+    )
 
 
 def _rounded(value: float) -> float | None:

@@ -103,7 +103,7 @@ class Outputs:
 
     @staticmethod
     def of(y: Array, *, centre: bool, warp: Warp | None = None) -> "Outputs":
-        """Units in which `y` (N,) has a root mean square of 1, and a mean of 0 where `centre`."""
+        """Units in which `warp` of `y` (N,) has a root mean square of 1, and a mean of 0 where `centre`."""
         warp = warp or Warp()
         if y.size == 0:
             return Outputs(warp=warp)

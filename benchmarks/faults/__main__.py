@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import logging
 import multiprocessing
+import os
 import random
 import sys
 import tempfile
@@ -17,12 +19,16 @@ from pathlib import Path
 import optuna
 from threadpoolctl import threadpool_limits
 
+from benchmarks.attacks import Line, fault_table, store_lines
 from benchmarks.machines.rough import postgres
 
 from .cases import Case, Verdict, find_cases, try_case, warm_up
 from .operations import OPERATIONS
 from .places import Places
 from .points import FAULTS
+from .progress import Progress
+
+MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None  # a kill needs no disk
 
 
 @contextlib.contextmanager
@@ -32,8 +38,8 @@ def places_on(storage: str) -> Iterator[Places]:
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # it says what we did to its connections
     threadpool_limits(1, user_api="blas")
     with contextlib.ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        server = stack.enter_context(postgres()) if storage == "postgresql" else ""
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY)))
+        server = stack.enter_context(postgres(home, fsync="off")) if storage == "postgresql" else ""
         places = Places(home, server)
         places.prepare()
         yield places
@@ -45,19 +51,19 @@ def try_cases(places: Places, cases: Sequence[Case], jobs: int = 1) -> Iterator[
         yield from pool.imap_unordered(partial(try_case, places), cases)
 
 
-def table_of(verdicts: Sequence[Verdict]) -> str:
-    """A table in Markdown: operations by faults, how many were tried, survived and lost."""
-    lines = [
-        "| operation | " + " | ".join(FAULTS) + " | tried | survived | lost |",
-        "|---" * (len(FAULTS) + 4) + "|",
-    ]
-    for operation in (*OPERATIONS, "all"):
-        ours = [v for v in verdicts if v.was_reached and operation in (v.case.operation, "all")]
-        counts = [sum(v.case.fault == fault for v in ours) for fault in FAULTS]
-        lost = sum(bool(v.problems) for v in ours)
-        cells = [operation, *counts, len(ours), len(ours) - lost, lost]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines)
+def lines_of(verdicts: Sequence[Verdict], storage: str, command: str) -> list[Line]:
+    """What became of the cases, by operation and fault; a case that did not reach its point is none."""
+    lines: list[Line] = []
+    for operation, fault in itertools.product(OPERATIONS, FAULTS):
+        ours = [v for v in verdicts if (v.case.operation, v.case.fault) == (operation, fault)]
+        reached = [v for v in ours if v.was_reached]
+        if not ours:
+            continue
+        lost = sum(bool(v.problems) for v in reached)
+        counts = {"cases": len(ours), "tried": len(reached), "survived": len(reached) - lost, "lost": lost}
+        keys = {"attack": "fault", "storage": storage, "operation": operation, "fault": fault}
+        lines.append(keys | counts | {"command": command})
+    return lines
 
 
 def main() -> int:
@@ -66,24 +72,33 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--storage", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--operation", choices=tuple(OPERATIONS), action="append", help="only this one")
     parser.add_argument("--sample", type=int, help="only so many cases")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after that")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
+    parser.add_argument("--progress", type=Path, help="keep what was tried in this file, and go on with it")
+    parser.add_argument("--store", action="store_true", help="keep the counts of whole operations")
     options = parser.parse_args()
-    begin = time.monotonic()
+    begin, progress = time.monotonic(), Progress(options.progress)
     with places_on(options.storage) as places:
-        cases = find_cases(places)
+        cases = find_cases(places, options.operation or tuple(OPERATIONS))
         random.Random(options.seed).shuffle(cases)  # so that a part of them is a fair sample
-        verdicts = []
-        for verdict in try_cases(places, cases[: options.sample], options.jobs):
+        verdicts = progress.known(cases)
+        tried = {verdict.case for verdict in verdicts}
+        left = [case for case in cases if case not in tried]
+        for verdict in try_cases(places, left[: options.sample], options.jobs):
             verdicts.append(verdict)
+            progress.add(verdict)
             if verdict.problems:
                 print(verdict.case, *verdict.problems, sep="\n    ", flush=True)
             if time.monotonic() - begin > options.seconds:
                 break
+    lines = lines_of(verdicts, options.storage, f"python -m benchmarks.faults --storage {options.storage}")
+    if options.store and len(verdicts) == len(cases):
+        store_lines(lines)
+    print(fault_table(lines))
     unreached = sum(not v.was_reached for v in verdicts)
-    print(table_of(verdicts))
     print(
         f"{options.storage}: {len(cases)} cases in all; {len(verdicts)} tried, {unreached} of them did not "
         f"reach their point; {time.monotonic() - begin:.0f} s"

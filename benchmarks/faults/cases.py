@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
+import select
 import signal
-import tempfile
-import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy.exc
+from alembic.script import ScriptDirectory
 from optuna.exceptions import StorageInternalError
 
 from tumble.errors import TumbleError
@@ -51,22 +52,30 @@ class Verdict:
 
 
 def warm_up(places: Places) -> None:
-    """Do once, in this process, what need not be done again in each process that comes from it."""
-    with tempfile.TemporaryDirectory() as home:
-        folder = Path(home)
-        with places.copy(folder), Ledger(read_study_file(folder / "faults.toml")) as ledger:
-            OPERATIONS["tell"](ledger, folder)
-            OPERATIONS["ask"](ledger, folder)
+    """Do once, in this process, what need not be done again in each process that comes from it.
+
+    Optuna reads the files of its schema's versions whenever a storage is opened; which one is the last is
+    noted here.  What lives until now is kept out of the garbage collection, so that no child copies it.
+    """
+    with places.folder() as folder, places.copy(folder), _ledger_in(folder) as ledger:
+        OPERATIONS["tell"](ledger, folder)
+        OPERATIONS["ask"](ledger, folder)
+        head = ledger.storage.get_head_version()
+    ScriptDirectory.get_current_head = lambda self: head  # type: ignore[method-assign]
+    gc.collect()
+    gc.freeze()
 
 
-def find_cases(places: Places) -> list[Case]:
-    """Every case, by a dry run of each operation."""
+def _ledger_in(folder: Path) -> Ledger:
+    return Ledger(read_study_file(folder / "faults.toml"))
+
+
+def find_cases(places: Places, operations: Sequence[str] = tuple(OPERATIONS)) -> list[Case]:
+    """Every case of these operations, by a dry run of each."""
     cases = []
-    for operation in OPERATIONS:
-        with tempfile.TemporaryDirectory() as home:
-            folder = Path(home)
-            with places.copy(folder):
-                report = _in_process(partial(_operate, operation, folder, Watch()))
+    for operation in operations:
+        with places.folder() as folder, places.copy(folder):
+            report = _in_process(partial(_operate, operation, folder, Watch()))
         assert report.get("ok"), (operation, report)
         points = [Point(**point) for point in report["points"]]
         cases += [Case(operation, at, p, fault) for at, p in enumerate(points) for fault in p.faults()]
@@ -75,14 +84,12 @@ def find_cases(places: Places) -> list[Case]:
 
 def try_case(places: Places, case: Case) -> Verdict:
     """Do it, and judge."""
-    with tempfile.TemporaryDirectory() as home:
-        folder = Path(home)
-        with places.copy(folder):
-            watch = Watch(case.at, case.fault)
-            report = _in_process(partial(_operate, case.operation, folder, watch))
-            problems = _problems_of(case, report)
-            told = {} if report.get("killed") else report
-            judged = _in_process(lambda: {"found": judge(case.operation, folder, told)})
+    with places.folder() as folder, places.copy(folder):
+        watch = Watch(case.at, case.fault)
+        report = _in_process(partial(_operate, case.operation, folder, watch))
+        problems = _problems_of(case, report)
+        told = {} if report.get("killed") else report
+        judged = _in_process(lambda: {"found": judge(case.operation, folder, told)})
     problems += judged.get("found", [f"it can't be judged: {judged}"])
     return Verdict(case, report.get("killed", False) or report.get("reached", False), tuple(problems))
 
@@ -117,27 +124,28 @@ def _operate(operation: str, folder: Path, watch: Watch) -> dict[str, Any]:
 
 def _in_process(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `work` returns, from a process of its own; `killed` and `late` where it came to no end."""
-    with tempfile.TemporaryDirectory() as home:
-        out = Path(home) / "report.json"
-        child = os.fork()
-        if child == 0:
-            _report(work, out)
-        end = time.monotonic() + LONGEST
-        while os.waitpid(child, os.WNOHANG) == (0, 0):
-            if time.monotonic() > end:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return {"killed": True, "late": True}
-            time.sleep(0.005)
-        report: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"killed": True}
-        return report
+    there, here = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(there)
+        _report(work, here)
+    os.close(here)
+    with open(there, "rb") as answers:
+        is_late = not select.select([answers], [], [], LONGEST)[0]
+        if is_late:
+            os.kill(child, signal.SIGKILL)
+        text = answers.read()
+    os.waitpid(child, 0)
+    report: dict[str, Any] = json.loads(text) if text else {"killed": True, "late": is_late}
+    return report
 
 
-def _report(work: Callable[[], dict[str, Any]], out: Path) -> None:
-    """Do it, write what came of it, and end this process."""
+def _report(work: Callable[[], dict[str, Any]], out: int) -> None:
+    """Do it, hand over what came of it, and end this process."""
     try:
         table = work()
     except BaseException as error:
         table = {"raised": "".join(traceback.format_exception(error))}
-    out.write_text(json.dumps(table))
+    with open(out, "wb") as answers:
+        answers.write(json.dumps(table).encode())
     os._exit(0)

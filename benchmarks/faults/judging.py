@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,22 @@ from tumble.studies.ownership import BY_HAND
 from tumble.studies.records import Entry
 from tumble.studies.study_file import read_study_file
 
-from .operations import FAILURES, KNOWN, MEASURED, OLD, OPERATIONS, PENDING, RESULTS, read_exported
+from .operations import (
+    AMENDED,
+    CORRECTED,
+    FAILURES,
+    KNOWN,
+    MEASURED,
+    OLD,
+    OPERATIONS,
+    PENDING,
+    RESULTS,
+    VOIDED,
+    read_exported,
+)
 
+TOUCHED = {"void": VOIDED, "amend": AMENDED}
+CHANGED = {"void": (-1, -1), "amend": (0, 1)}  # what they add to the told trials, and to the failures
 LONGEST_ASK = 30.0  # seconds until the next trial must be there; a lock is waited for so long
 
 
@@ -34,23 +48,23 @@ def judge(operation: str, folder: Path, report: dict[str, Any]) -> list[str]:
     """
     config = read_study_file(folder / "faults.toml")
     with Ledger(config) as ledger:
-        found = _check_known(ledger)
-        found += CHECKS[operation](ledger, folder, report)
-        found += _check_known(ledger)
+        found = CHECKS[operation](ledger, folder, report)
+        found += _check_known(ledger, KNOWN.keys() - {TOUCHED.get(operation)})
         found += _check_counts(operation, ledger)
         found += _check_goes_on(ledger)
     return found
 
 
-def _check_known(ledger: Ledger) -> list[str]:
+def _check_known(ledger: Ledger, numbers: Set[int]) -> list[str]:
     entries = {e.trial: e for e in ledger.entries()}
-    return [
-        f"told trial {number} is lost"
-        for number, results in KNOWN.items()
-        if number not in entries
-        or entries[number].results != results
-        or entries[number].outcome != ("failed" if results["load"] > 0 else "safe")
-    ]
+    lost = [n for n in numbers if n not in entries or not _is_as_told(entries[n])]
+    return [f"told trial {number} is lost" for number in lost]
+
+
+def _is_as_told(entry: Entry) -> bool:
+    results = KNOWN[entry.trial]
+    outcome = "failed" if results["load"] > 0 else "safe"
+    return (entry.results, entry.outcome, entry.changes) == (results, outcome, [])
 
 
 def _check_open(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
@@ -97,6 +111,33 @@ def _check_fail(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[st
 
 def _check_skip(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
     return _check_end(ledger, "skipped", {}, report)
+
+
+def _check_void(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
+    """The trial is voided once, whole, or as it was told; then it is voided now."""
+    entry = ledger.entry(VOIDED)
+    found = ["half a change is stored"] if entry.outcome != "voided" and not _is_as_told(entry) else []
+    if entry.outcome != "voided":
+        found += ["what was voided is there again"] if report.get("ok") else []
+        OPERATIONS["void"](ledger, folder)
+    try:
+        OPERATIONS["void"](ledger, folder)
+    except InputError:
+        once = len(ledger.entry(VOIDED).changes) == 1
+        return found if once else [*found, "a trial is voided, and not once"]
+    return [*found, "a trial was voided twice"]
+
+
+def _check_amend(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
+    """The trial has its new results, or those that were told; then it is amended now."""
+    entry = ledger.entry(AMENDED)
+    found = []
+    if _is_as_told(entry):
+        found = ["an amendment is lost"] if report.get("ok") else []
+        OPERATIONS["amend"](ledger, folder)
+    entry = ledger.entry(AMENDED)
+    right = (entry.results, entry.outcome, len(entry.changes)) == (CORRECTED, "failed", 1)
+    return found if right else [*found, "an amendment is not there once"]
 
 
 def _check_run(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
@@ -149,7 +190,8 @@ def _check_counts(operation: str, ledger: Ledger) -> list[str]:
     skipped = ledger.entry(PENDING).outcome == "skipped"
     ended = operation in ("tell", "fail", "skip")
     one = len(_run_by_rig(ledger)) if operation == "run" else int(ended and not skipped)
-    expected = (2 + one, 1 + one, 1 - int(ended) + int(operation == "ask"))
+    told, failed = CHANGED.get(operation, (0, 0))
+    expected = (2 + one + told, 1 + one + failed, 1 - int(ended) + int(operation == "ask"))
     counts = (status.trials, status.failures, status.pending)
     return [] if counts == expected else [f"told, failed, in flight: {counts}, not {expected}"]
 
@@ -170,6 +212,8 @@ CHECKS: dict[str, Callable[[Ledger, Path, dict[str, Any]], list[str]]] = {
     "tell": _check_tell,
     "fail": _check_fail,
     "skip": _check_skip,
+    "void": _check_void,
+    "amend": _check_amend,
     "run": _check_run,
     "import": _check_import,
     "export": _check_export,

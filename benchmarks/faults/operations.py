@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tumble.studies import undo
 from tumble.studies.csv_io import export_csv, import_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
@@ -18,6 +19,8 @@ PENDING = 2  # the trial that a person holds
 KNOWN = {0: {"cost": 1.0, "load": -1.0}, 1: {"cost": 2.0, "load": 1.0}}  # told before; trial 1 failed
 RESULTS = {"cost": 3.5, "load": 0.5}  # what a person tells: a failure
 MEASURED = {"cost": 2.5, "load": 1.5}  # what the rig measures: a failure
+VOIDED, AMENDED = 1, 0  # the told trials that are taken out, or changed
+CORRECTED = {"cost": 1.5, "load": 0.25}  # what the amended trial becomes: a failure
 OLD = [(0.1, 0.9, 4.0, -0.5), (0.3, 0.8, 5.0, -0.25), (0.9, 0.9, 6.0, 0.75)]  # x, y, cost, load
 BEFORE = "what stood here before\n"
 RIG = f"echo $1 >> runs.log\necho '{json.dumps(MEASURED)}'\n"
@@ -73,6 +76,16 @@ def skip(ledger: Ledger, folder: Path) -> int:
     return ledger.skip(PENDING).trial
 
 
+def void(ledger: Ledger, folder: Path) -> int:
+    """Take a told failure out."""
+    return undo.void(ledger, VOIDED, "the sensor was loose").trial
+
+
+def amend(ledger: Ledger, folder: Path) -> int:
+    """Give a told trial other results."""
+    return undo.amend(ledger, AMENDED, CORRECTED).trial
+
+
 def run(ledger: Ledger, folder: Path) -> int:
     """Run one trial."""
     told: list[int] = []
@@ -98,6 +111,8 @@ OPERATIONS: dict[str, Callable[[Ledger, Path], int]] = {
     "tell": tell,
     "fail": fail,
     "skip": skip,
+    "void": void,
+    "amend": amend,
     "run": run,
     "import": import_,
     "export": export,

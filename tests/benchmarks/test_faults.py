@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.__main__ import places_on, table_of, try_cases
+from benchmarks.attacks import fault_table
+from benchmarks.faults.__main__ import lines_of, places_on, try_cases
 from benchmarks.faults.cases import Case, Verdict, find_cases
 from benchmarks.faults.judging import judge
 from benchmarks.faults.operations import OPERATIONS
 from benchmarks.faults.places import Places
 from benchmarks.faults.points import FAULTS, Point, Watch
+from benchmarks.faults.progress import Progress
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -76,6 +78,17 @@ def test_what_is_lost_is_found(places: Places, tmp_path: Path, damage: str, prob
         assert problem in judge("tell", tmp_path, {})
 
 
+@pytest.mark.parametrize(
+    ("operation", "problem"),
+    [("void", "what was voided is there again"), ("amend", "an amendment is lost")],
+)
+def test_a_change_that_is_not_kept_is_found(
+    places: Places, tmp_path: Path, operation: str, problem: str
+) -> None:
+    with places.copy(tmp_path):
+        assert judge(operation, tmp_path, {"ok": True, "number": 0}) == [problem]
+
+
 def test_an_answer_that_is_not_kept_is_found(places: Places, tmp_path: Path) -> None:
     with places.copy(tmp_path):
         assert judge("tell", tmp_path, {"ok": True, "number": 2}) == ["what was told is lost"]
@@ -91,7 +104,23 @@ def test_the_watch_hits_one_point() -> None:
     assert watch.was_reached
 
 
-def test_the_table_counts_what_was_tried_and_lost() -> None:
+def test_the_table_counts_what_was_tried_and_lost(tmp_path: Path) -> None:
     case = Case("tell", 0, Point("sql", "do_commit", after=False), "kill")
     verdicts = [Verdict(case, True, ()), Verdict(case, True, ("lost",)), Verdict(case, False, ())]
-    assert "| tell | 2 | 0 | 0 | 0 | 2 | 1 | 1 |" in table_of(verdicts)
+    lines = lines_of(verdicts, "sqlite", "the command")
+    assert lines == [
+        {"attack": "fault", "storage": "sqlite", "operation": "tell", "fault": "kill"}
+        | {"cases": 3, "tried": 2, "survived": 1, "lost": 1, "command": "the command"}
+    ]
+    row = [cell.strip() for cell in fault_table(lines).splitlines()[2].split("|")[1:-1]]
+    assert row == ["tell", "2", "0", "0", "0", "2", "1", "1"]
+
+
+def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    cases = [Case("tell", at, Point("sql", "do_commit", after=False), "kill") for at in range(3)]
+    verdict = Verdict(cases[1], True, ("lost",))
+    progress = Progress(tmp_path / "progress.jsonl")
+    assert progress.known(cases) == []
+    progress.add(verdict)
+    assert Progress(tmp_path / "progress.jsonl").known(cases) == [verdict]
+    assert Progress(None).known(cases) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -32,7 +33,7 @@ from tumble.studies.ownership import BY_HAND, Owner, this_process
 from tumble.studies.records import Entry, Status, to_entry, to_status
 from tumble.studies.results import check_results
 from tumble.studies.sampler import StudySampler
-from tumble.studies.storage import open_storage
+from tumble.studies.storage import give_back, open_storage
 from tumble.studies.store import TrialStore
 from tumble.studies.waiting import holders
 from tumble.trials import Recommended, Suggestion
@@ -74,6 +75,7 @@ class Ledger:
     def __init__(self, config: StudyConfig, *, reading: bool = False) -> None:
         self.written = config
         self.storage = open_storage(config, reading=reading)
+        weakref.finalize(self, give_back, self.storage)  # where nobody closes it
         self.study = open_study(config, self.storage, StudySampler(config), reading=reading)
         self.config = fit_to_study(config, self.study, self.storage, reading=reading)
         self.study.sampler = self.sampler = StudySampler(self.config)
@@ -91,8 +93,8 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Give back every connection to the storage."""
-        self.store.close()
+        """Give back every connection to the storage; a ledger that is dropped does so by itself."""
+        give_back(self.storage)
 
     def follow(self, config: StudyConfig) -> None:
         """Go on with an edited study file; trials that were asked already keep their settings.

@@ -69,10 +69,28 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
     raise AssertionError
 
 
+def give_back(storage: RDBStorage) -> None:
+    """Close every connection of a database; the next use opens new ones."""
+    storage.remove_session()
+    storage.engine.dispose()
+
+
+class _Database(RDBStorage):
+    """A database that closes its connections where it can't be used."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        try:
+            super().__init__(*args, **options)
+        except BaseException:
+            if hasattr(self, "engine"):
+                self.engine.dispose()
+            raise
+
+
 def _open(url: str, options: dict[str, Any], *, tables_exist: bool) -> RDBStorage:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return RDBStorage(
+        return _Database(
             url.replace("{", "{{").replace("}", "}}"),  # Optuna takes a URL for a format string
             options,
             skip_table_creation=tables_exist,

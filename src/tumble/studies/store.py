@@ -158,11 +158,6 @@ class TrialStore:
         for trial_id in tuple(self._held):  # another thread may end one meanwhile
             self.database.record_heartbeat(trial_id)
 
-    def close(self) -> None:
-        """Give back every connection."""
-        self.database.remove_session()
-        self.database.engine.dispose()
-
     def _set_mark(self, trial_id: int, which: str) -> None:
         """Store the mark of the request; a mark that another request left unfinished is replaced."""
         if self.mark is not None or which in self.get(trial_id).system_attrs:

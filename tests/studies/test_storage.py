@@ -1,0 +1,148 @@
+"""The database of a study: its connections are closed, and a full disk is called by its name."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+import sqlalchemy
+
+from tests.study_files import write_study
+from tumble.studies.errors import StudyFileError
+from tumble.studies.ledger import Ledger
+from tumble.studies.outages import cause_of, is_outage, remedy_for
+from tumble.studies.study_file import read_study_file
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+class Connection(sqlite3.Connection):
+    """A connection that is known until it is closed."""
+
+    opened = 0
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        Connection.opened += 1
+
+    def close(self) -> None:
+        Connection.opened -= 1
+        super().close()
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many connections are open that were opened since."""
+    connect = sqlite3.connect
+    for module in (sqlite3, sqlite3.dbapi2):
+        monkeypatch.setattr(module, "connect", lambda *a, **k: connect(*a, **{"factory": Connection, **k}))
+    gc.collect()
+    Connection.opened = 0
+    return lambda: Connection.opened
+
+
+def test_a_ledger_that_is_dropped_closes_its_connections(tmp_path: Path, opened: Callable[[], int]) -> None:
+    ledger = Ledger(read_study_file(write_study(tmp_path)))
+    ledger.ask()
+    assert opened() > 0
+    del ledger
+    gc.collect()
+    assert opened() == 0
+
+
+def test_a_study_that_does_not_fit_its_file_leaves_no_connection(
+    tmp_path: Path, opened: Callable[[], int]
+) -> None:
+    file = write_study(tmp_path)
+    Ledger(read_study_file(file)).close()
+    file.write_text(file.read_text().replace("x = { low = 0.0", "x = { low = -1.0"))
+    with pytest.raises(StudyFileError, match="parameters"):
+        Ledger(read_study_file(file))
+    gc.collect()
+    assert opened() == 0
+
+
+def test_a_file_that_is_no_database_leaves_no_connection(tmp_path: Path, opened: Callable[[], int]) -> None:
+    file = write_study(tmp_path)
+    (tmp_path / "bowl.db").write_text("no database at all, but long enough to be taken for one" * 99)
+    with pytest.raises(StudyFileError, match="not a database"):
+        Ledger(read_study_file(file))
+    assert opened() == 0
+
+
+def test_a_file_that_may_not_grow_is_called_full_and_loses_nothing(tmp_path: Path) -> None:
+    """SQLite's own limit stands for a disk: it says the same words."""
+    ledger = Ledger(read_study_file(write_study(tmp_path, trials=200)))
+    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -1.0})
+
+    def limit(connection: sqlite3.Connection, record: object) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages + 1}")
+
+    sqlalchemy.event.listen(ledger.storage.engine, "connect", limit)
+    ledger.close()
+
+    def fill() -> None:
+        for _ in range(150):
+            ledger.skip(ledger.ask().number, "x" * 400)
+
+    with pytest.raises((sqlalchemy.exc.OperationalError, optuna.exceptions.StorageInternalError)) as caught:
+        fill()
+    assert cause_of(caught.value) == "database or disk is full"
+    assert remedy_for(caught.value) == "make room on the disk, then try again"
+    assert is_outage(caught.value)
+    sqlalchemy.event.remove(ledger.storage.engine, "connect", limit)
+    ledger.close()
+    assert ledger.entry(0).results == {"cost": 1.0, "load": -1.0}
+    assert ledger.ask().number > 0
+
+
+SMALL_DISK = """\
+set -e
+mount -t tmpfs -o size=400k tmpfs "$1"
+cp "$2"/bowl.toml "$2"/rig.py "$1"
+cd "$1"
+tumble() { "$PYTHON" -m tumble.cli "$@"; }
+tumble ask bowl.toml > /dev/null
+tumble tell bowl.toml 0 cost=1 load=-1 > /dev/null
+dd if=/dev/zero of=ballast bs=1k count=9999 2> /dev/null || true
+code=0; tumble ask bowl.toml || code=$?
+echo "code $code"
+rm ballast
+tumble ask bowl.toml > /dev/null
+tumble status bowl.toml
+"""
+
+
+def may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    mount = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]
+    return subprocess.run(mount, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not may_mount(), reason="needs a mount namespace")
+def test_a_full_disk_is_said_with_a_remedy_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small").mkdir()
+    write_study(tmp_path)
+    monkeypatch.setenv("PYTHON", sys.executable)
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(tmp_path / "small"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "code 3" in done.stdout
+    assert "make room on the disk, then try again" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "1 told, 1 in flight" in done.stdout

@@ -1,5 +1,7 @@
 """`tumble.minimize`: what fun may return and raise, x0, callbacks, progress, budgets."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -269,3 +271,27 @@ def test_the_function_may_change_its_argument():
 def test_bad_input_says_what_was_expected(fun, more, message):
     with pytest.raises(tumble.InputError, match=message):
         run(fun, **more)
+
+
+# -- when to stop -------------------------------------------------------------------------------------------
+
+
+def test_min_gain_ends_the_search_where_too_little_is_left():
+    def bowl(x):
+        return float(np.sum((x - 0.3) ** 2))
+
+    result = tumble.minimize(bowl, [(0.0, 1.0)] * 2, trials=40, seed=0, min_gain=1e-2)
+    assert result.n_told < 40
+    assert "less than min_gain = 0.01" in result.message
+    assert re.match(r"the trials left gain at most [\de.-]+ \(90 %\)", result.message)
+    assert result.fun < 1e-2
+    last = result.trials[-1].suggestion
+    assert last is not None
+    assert last.gain_bound is not None
+    assert last.gain_bound < 1e-2
+
+
+@pytest.mark.parametrize(("least", "message"), [(0.0, "above 0"), (-1, "above 0"), ("1", "a number")])
+def test_a_min_gain_that_is_no_number_above_zero_is_refused(least, message):
+    with pytest.raises(tumble.InputError, match=f"min_gain must be {message}, not"):
+        tumble.minimize(lambda x: 0.0, [(0.0, 1.0)], trials=3, min_gain=least)

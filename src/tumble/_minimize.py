@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult
 
+from . import checks
 from .core.arrays import Array
 from .core.budget import stop_reason
 from .core.deprecation import warn_renamed
+from .core.gain import is_too_little
 from .core.settings import Settings
 from .errors import BudgetExhausted, Failure, InputError
 from .methods import MethodName
@@ -64,6 +66,7 @@ def minimize(
     x0: ArrayLike | None = None, seed: int | np.random.Generator | None = None,
     method: MethodName | None = None, settings: str | Settings = "default",
     on_exhausted: OnExhausted = "safe", progress: bool = False, callback: Callback | None = None,
+    min_gain: float | None = None,
 ) -> Result:  # fmt: skip
     """Minimise a function over a box within `trials` trials and `failures` failures.
 
@@ -93,6 +96,9 @@ def minimize(
         Whether to show a bar on the standard error.
     callback
         Called with the result so far after every trial. It raises StopIteration to end the search.
+    min_gain
+        End the search once the trials left lower the best safe value by less than this, in the units of
+        `fun`, with a probability of 90 % (`Suggestion.gain_bound`). None to use all trials.
 
     Returns
     -------
@@ -119,11 +125,12 @@ def minimize(
         raise InputError(f"callback must be callable or None, not {callback!r}")
     if failures == 0 and on_exhausted == "stop":
         raise InputError(NO_TRIAL)
+    least = None if min_gain is None else checks.above_zero(min_gain, "min_gain")
     opt = Optimizer(bounds, trials, failures, None, seed, method, settings, on_exhausted)
     first = _points(x0, opt)
     bar = _Bar(trials if progress else 0, sys.stderr)
     try:
-        message = _run_all(opt, fun, first, bar, callback)
+        message = _run_all(opt, fun, first, bar, callback, least)
     except BaseException as error:
         with suppress(AttributeError):  # an exception that takes no attribute goes on without it
             error.result = _result(opt, f"interrupted by {type(error).__name__}")  # type: ignore[attr-defined]
@@ -134,8 +141,9 @@ def minimize(
 
 
 def _run_all(
-    opt: Optimizer, fun: Callable[[Array], Any], first: list[Array], bar: "_Bar", callback: Callback | None
-) -> str:
+    opt: Optimizer, fun: Callable[[Array], Any], first: list[Array], bar: "_Bar", callback: Callback | None,
+    min_gain: float | None,
+) -> str:  # fmt: skip
     """Run trials until there is a reason to stop, and return the reason."""
     while opt.trials_left > 0:
         try:
@@ -145,6 +153,10 @@ def _run_all(
         why = "" if first else stop_reason(opt.n_failures, opt.max_failures, opt.best is not None)
         if why:
             return why
+        if opt.gain is not None and is_too_little(opt.gain.bound, min_gain):
+            return (
+                f"the trials left gain at most {opt.gain.bound:.3g} (90 %), less than min_gain = {min_gain:g}"
+            )
         _run(opt, fun, first.pop(0) if first else opt.ask())
         bar.show(opt)
         if callback is not None and _asks_to_stop(callback, opt):

@@ -11,6 +11,7 @@ import numpy as np
 from .core import budget
 from .core.arrays import Array
 from .core.calibration import Reliability, reliability
+from .core.gain import Gain
 from .core.history import History
 from .core.settings import Settings
 from .trials import Best, Trial
@@ -48,6 +49,15 @@ def best(trials: Sequence[Trial]) -> Best | None:
         if t.safe and t.value is not None and (lowest is None or t.value < lowest.value):
             lowest = Best(t.number, t.x, t.value, t.constraints)
     return lowest
+
+
+def latest_gain(trials: Sequence[Trial]) -> Gain | None:
+    """What the trials left can gain, as of the latest suggestion that says it; None where none does."""
+    for t in reversed(trials):
+        s = t.suggestion
+        if s is not None and s.expected_gain is not None and s.gain_bound is not None:
+            return Gain(s.expected_gain, s.gain_bound)
+    return None
 
 
 def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:

@@ -13,6 +13,7 @@ from .core.algorithm import propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability
 from .core.deprecation import renamed_attributes
+from .core.gain import Gain
 from .core.history import History
 from .core.method import Method
 from .core.process.models import Fitted, Models, fit_models
@@ -236,6 +237,11 @@ class Optimizer:
         return counting.best(self._trials)
 
     @property
+    def gain(self) -> Gain | None:
+        """What the trials left can gain, as of the latest suggestion; None where nothing can be said."""
+        return counting.latest_gain(self._trials)
+
+    @property
     def reliability(self) -> Reliability:
         """Of the suggestions that claimed P(safe) >= rho_safe, how many turned out safe."""
         return counting.reliability_of(self._trials, self.settings.rho_safe)
@@ -372,14 +378,9 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, number])
         with one_blas_thread():
             proposal = propose(
-                self._history(),
-                state,
-                method,
-                self.settings,
-                rng,
-                warm=self._fitted,
-                domain=self.space.domain,
-            )
+                self._history(), state, method, self.settings, rng, warm=self._fitted, domain=self.space.domain,
+                trials_left=max(self.trials_left, 1),
+            )  # fmt: skip
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
 
@@ -686,6 +687,8 @@ class Optimizer:
             failures_left=self.failures_left, trials_left=self.trials_left - 1, p_each=dict(p_each),
             held_by=tuple(t.number for t in counting.holders(self._trials, self.settings.rho_safe)),
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
+            expected_gain=None if proposal.gain is None else proposal.gain.expected,
+            gain_bound=None if proposal.gain is None else proposal.gain.bound,
             u=tuple(proposal.x.tolist()), fitted=proposal.warm,
         )  # fmt: skip
 

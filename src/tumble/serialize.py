@@ -27,7 +27,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
-ADDED = {"held_by"}  # of a suggestion: what 0.1.0 did not write
+ADDED = {"held_by", "expected_gain", "gain_bound"}  # of a suggestion: what 0.1.0 did not write
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,8 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         held_by=tuple(
             checks.whole(v, "held_by", 0) for v in checks.items(data.get("held_by", []), "held_by")
         ),
+        expected_gain=_maybe(data.get("expected_gain"), "expected_gain"),
+        gain_bound=_maybe(data.get("gain_bound"), "gain_bound"),
     )
 
 
@@ -197,9 +199,7 @@ def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
     limits = [_hyper_to_json(hyper) for hyper in fitted.constraints]
     saved: dict[str, Any] = {"objective": _hyper_to_json(fitted.objective), "constraints": limits}
     if fitted.warps:
-        saved["warps"] = [
-            plain(asdict(warp)) for warp in fitted.warps
-        ]  # knee None: at infinity
+        saved["warps"] = [plain(asdict(warp)) for warp in fitted.warps]  # knee None: at infinity
     return saved
 
 

@@ -68,6 +68,11 @@ class Suggestion:
         The sentence.
     held_by
         The numbers of the trials in flight that may well fail, and use failures that are left.
+    expected_gain
+        How far the trials left, this one included, are expected to lower the best safe value; None where
+        nothing can be said: before anything safe is known, and with "paper".
+    gain_bound
+        How far they lower it at most, with a probability of 90 %.
     u
         Where it lies in the unit cube.
     fitted
@@ -88,6 +93,8 @@ class Suggestion:
     constraint_stds: tuple[float, ...] = ()
     why: str = ""
     held_by: tuple[int, ...] = ()
+    expected_gain: float | None = None
+    gain_bound: float | None = None
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import acceptance, speed
+from benchmarks import acceptance, families, gain, speed
 from benchmarks.cap import cap
 from benchmarks.command import Command
 from benchmarks.tables import table, verdict
@@ -198,3 +198,25 @@ def test_the_speed_command_prints_what_it_ran_on(monkeypatch, capsys):
     monkeypatch.setitem(speed.PARTS, "import", lambda asks: ["MISSED  made up"])
     assert speed.main(["import", "--asks", "1"]) == 1
     assert '"blas threads": 1' in capsys.readouterr().out
+
+
+def test_gains_are_counted_below_their_bound_and_beside_what_was_expected():
+    runs = [[gain.Claim(m, 1.0, bound, 0.9) for m in (0.1, 0.5, 0.75, 0.9)] for bound in (0.5, 2.0, 2.0)]
+    text = "\n".join(gain.report(runs))
+    assert "MISSED  T/2: below the bound in 67 % of the runs (at least 90 %)" in text
+    assert "held    3T/4: mean expected gain is 1.11 times the realised one (1/3 to 3)" in text
+    assert "ends no run early" in text
+    early = [[gain.Claim(0.25, 0.0, 1.0, 0.004), gain.Claim(0.75, 0.0, 0.001, 0.002)]]
+    assert "ends 1 of 1 runs early: it saves 25 % of their trials, and loses 0.0020" in gain.report(early)[-1]
+
+
+def test_a_run_claims_a_gain_from_the_first_safe_trial_on():
+    found = gain.claims(families.draw("design", 0), 0)
+    assert len(found) >= 25
+    assert all(claim.bound > 0.0 and claim.realised >= 0.0 for claim in found)
+
+
+def test_reserved_seeds_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        gain.main(["--seeds", "89999:90001"])
+    assert "reserved for judging" in capsys.readouterr().err

@@ -243,6 +243,38 @@ def test_nothing_is_left_after_the_last_trial(tmp_path: Path) -> None:
     assert len(ledger.entries()) == 2
 
 
+def test_what_the_trials_left_can_gain_is_stored_with_each_decision(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    assert ledger.status().gain_bound is None
+    first = ledger.ask()
+    assert first.gain_bound is None
+    ledger.tell(first.number, {"cost": 0.3, "load": -0.5})
+    second = ledger.ask()
+    assert second.expected_gain is not None
+    assert second.gain_bound is not None
+    assert second.expected_gain < second.gain_bound
+    found = reopen(ledger).status()
+    assert (found.expected_gain, found.gain_bound) == (second.expected_gain, second.gain_bound)
+
+
+def test_a_study_ends_where_the_trials_left_gain_less_than_min_gain(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, extra="min_gain = 1e9")
+    for results in ({"cost": 0.3, "load": -0.5}, {"cost": 0.2, "load": -0.4}):
+        ledger.tell(ledger.ask().number, results)
+    expected = r"improve cost by at most [\de.+-]+ \(90 %\), less than min_gain = 1e\+09; lower min_gain in "
+    with pytest.raises(tumble.TrialsExhausted, match=expected):
+        ledger.ask()
+    assert ledger.confirm().mode == "confirm"  # a person may still confirm
+    goes_on = edit(ledger, "min_gain = 1e9", "min_gain = 1e-9")
+    assert goes_on.ask().number == 3
+
+
+def test_a_run_ends_with_min_gain_as_its_reason(tmp_path: Path) -> None:
+    end = Runner(open_study(tmp_path, extra="min_gain = 1e9")).run()
+    assert end.kind == "done"
+    assert "less than min_gain = 1e+09" in end.why
+
+
 def test_a_hard_budget_makes_nobody_at_a_keyboard_wait(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, failures=1, extra='on_exhausted = "stop"')
     first = ledger.ask()

@@ -287,6 +287,10 @@ BAD = {
         edit("timeout = 600", "timeout = -1"),
         "timeout: must be above 0, not -1",
     ),
+    "a gain of nothing": (
+        edit("timeout = 600", "timeout = 600\nmin_gain = 0"),
+        "min_gain: must be above 0, not 0; write for example: min_gain = 0.1",
+    ),
     "timeout as text": (edit("timeout = 600", 'timeout = "10 min"'), "timeout: must be a number"),
     "exit code zero as transient": (
         edit("[75]", "[0]"),

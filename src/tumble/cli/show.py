@@ -75,6 +75,9 @@ def status(found: Status, config: StudyConfig) -> str:
         f"  failures  {found.failures}, {budget}",
         f"  best      {best(found.best, config)}",
     ]
+    if found.gain_bound is not None:
+        expected = f"{number(found.expected_gain)} expected of the trials left"
+        lines.append(f"  to gain   {expected}, at most {number(found.gain_bound)} (90 %)")
     if found.voided or found.amended:
         lines.append(f"  changed   {found.voided} voided, {found.amended} amended")
     return "\n".join(lines)

@@ -4,13 +4,14 @@
 The method is a parameter, so that every method of §5 runs through the same lines.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import InputError
 from .arrays import Array
 from .budget import BudgetState, Decision, decide
+from .gain import Gain, gain
 from .history import History
 from .method import Method
 from .process.gp import GP
@@ -41,7 +42,7 @@ class Recommendation:
 
 def propose(
     history: History, state: BudgetState | None, method: Method, settings: Settings, rng: np.random.Generator,
-    *, warm: Fitted | None = None, domain: Domain | None = None,
+    *, warm: Fitted | None = None, domain: Domain | None = None, trials_left: int | None = None,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
@@ -57,6 +58,8 @@ def propose(
         The hyperparameters of the last fit.
     domain
         The settings that can be run; None where all of the unit cube can.
+    trials_left
+        How many trials are left, this one included: what they can gain is reported. None for no report.
 
     Raises
     ------
@@ -76,9 +79,22 @@ def propose(
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
     x = _maximum(search, decision, method)
     if x is not None:
-        return search.report(x, decision.mode, decision.rho)
-    x = search.safest() if method.own_level is not None else search.nearly_safest()
-    return search.report(x, "safest", decision.rho)
+        found = search.report(x, decision.mode, decision.rho)
+    else:
+        x = search.safest() if method.own_level is not None else search.nearly_safest()
+        found = search.report(x, "safest", decision.rho)
+    return found if trials_left is None else replace(found, gain=_gain(context, trials_left))
+
+
+def _gain(context: Context, trials_left: int) -> Gain | None:
+    """What the trials left can gain; None where nothing safe is known, or f* is no joint sample."""
+    history, gp = context.history, context.models.objective
+    if not history.safe.any() or context.settings.minima != "joint":
+        return None
+    assert context.minima.drawn is not None
+    best, minima = history.y[history.safe].min(), gp.outputs.to_user(context.minima.drawn)
+    noise = gp.outputs.std_to_user(gp.outputs.to_model(best), gp.hyper.noise)
+    return gain(float(best), minima, float(noise), trials_left, len(history.X))
 
 
 def _maximum(search: Search, decision: Decision, method: Method) -> Array | None:

@@ -39,11 +39,14 @@ class Minima:
         The law that was asked for.
     fallback
         Why that law could not be fitted; the samples then come from the quantiles. None where it was fitted.
+    drawn : (S,)
+        The samples as they were drawn, before they are held below the incumbent; +inf where nothing is safe.
     """
 
     samples: Array
     law: MinimumLaw
     fallback: str | None = None
+    drawn: Array | None = None
 
 
 def sample(
@@ -84,7 +87,7 @@ def sample(
         samples = np.minimum(samples, eta - settings.gap)
     if settings.optimism:
         samples = np.minimum(samples, eta - settings.optimism * float(np.mean(eta - samples)))
-    return replace(drawn, samples=samples)
+    return replace(drawn, samples=samples, drawn=drawn.samples)
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:

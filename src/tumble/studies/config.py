@@ -44,6 +44,9 @@ class StudyConfig:
         Which exit codes mean that only the infrastructure failed, and how often that is tried again.
     seed, method, settings
         As for `tumble.Optimizer`.
+    min_gain
+        No trial starts once the trials left improve the objective by less than this, in its own units; None
+        for no such end.
     space
         The parameters, fixed ones among them.
     limits
@@ -76,6 +79,7 @@ class StudyConfig:
     starts: tuple[dict[str, Choice], ...] = ()
     defaults: dict[str, Choice] = field(default_factory=dict)
     implied_integers: frozenset[str] = frozenset()
+    min_gain: float | None = None
 
     @property
     def fixed(self) -> dict[str, Choice]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
+from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from tumble.integrations.optuna.notes import DECISION, FIXED, decision
 from tumble.optimizer import Optimizer
@@ -139,7 +140,7 @@ class Ledger:
         Raises
         ------
         TrialsExhausted
-            If every trial is told or in flight.
+            If every trial is told or in flight, or the trials left gain less than `min_gain`.
         BudgetExhausted
             If no failure is left and the budget is a hard cap.
         BudgetReserved
@@ -289,7 +290,7 @@ class Ledger:
 
     def _ask(self, owner: Owner, note: Mapping[str, Any] | None = None) -> Suggestion:
         """A new trial.  This process owns it at first, so that its death is noticed."""
-        self._check_may_start(owner)
+        self._check_may_start(owner, note)
         by = (self.asker or this_process()) if owner == BY_HAND else owner
         return self._start(self.store.create(by, note, self.config.fixed))
 
@@ -298,13 +299,21 @@ class Ledger:
         self.store.hand_over(self.store.id_of(suggestion.number), BY_HAND)
         return suggestion
 
-    def _check_may_start(self, owner: Owner) -> None:
-        """Say what the gate would say, before there is a trial; a person is never made to wait."""
+    def _check_may_start(self, owner: Owner, note: Mapping[str, Any] | None) -> None:
+        """Say what the gate would say, before there is a trial; a person is never made to wait.
+
+        A setting that was decided already (`note`) may start, however little it gains.
+        """
         status, config = self.status(), self.config
         if status.trials_left <= 0:
             raise TrialsExhausted(
                 f"all {config.trials} trials are told or in flight ({status.pending}); "
                 f"raise trials in {config.path} to go on"
+            )
+        if note is None and is_too_little(status.gain_bound, config.min_gain):
+            raise TrialsExhausted(
+                f"the trials left improve {config.objective} by at most {status.gain_bound:.3g} (90 %), less "
+                f"than min_gain = {config.min_gain:g}; lower min_gain in {config.path} to go on"
             )
         if config.on_exhausted != "stop":
             return
@@ -364,6 +373,8 @@ class Ledger:
             failures_left=status.failures_left,
             trials_left=status.trials_left,
             why=note.get("why", ""),
+            expected_gain=note.get("expected_gain"),
+            gain_bound=note.get("gain_bound"),
         )
 
     def _abandoned(self, asking: Owner | None = None, before: float = math.inf) -> list[Entry]:

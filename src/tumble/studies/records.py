@@ -119,6 +119,9 @@ class Status:
         The best safe trial; None where nothing safe was seen.
     voided, amended
         How many told trials were taken out, and how many have other results than were told first.
+    expected_gain, gain_bound
+        How far the trials left are expected to improve the best safe value, and how far at most (90 %), as of
+        the latest suggestion; None where nothing can be said.
     """
 
     trials: int
@@ -129,6 +132,8 @@ class Status:
     best: Found | None
     voided: int = 0
     amended: int = 0
+    expected_gain: float | None = None
+    gain_bound: float | None = None
 
 
 def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry:
@@ -153,6 +158,7 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     pending = sum(entry.is_running for entry in billed)
     failures = sum(entry.reading.failed for entry in told)
     budget = config.trials if config.failures is None else config.failures
+    latest = next((e.decision for e in reversed(entries) if "gain_bound" in e.decision), {})
     return Status(
         trials=len(told),
         trials_left=max(config.trials - len(told) - pending, 0),
@@ -162,6 +168,8 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         best=_best(entries, config),
         voided=sum(entry.outcome == "voided" for entry in entries),
         amended=sum(entry.is_amended for entry in entries),
+        expected_gain=latest.get("expected_gain"),
+        gain_bound=latest.get("gain_bound"),
     )
 
 

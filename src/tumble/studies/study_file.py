@@ -38,6 +38,7 @@ FILE = {
     "seed": Key(whole(0), 0),
     "method": Key(schema.text, None),
     "settings": Key(one_of("default", "paper"), "default"),
+    "min_gain": Key(schema.positive, None),
     "parameters": Key(table_of(parameter, least=1)),
     "constraints": Key(table_of(schema.text), {}),
     "start": Key(one_or_more(table_of(schema.choice)), ()),
@@ -103,6 +104,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         starts=tuple(_start(space, start) for start in raw.start),
         defaults=parameters.defaults,
         implied_integers=parameters.implied,
+        min_gain=raw.min_gain,
     )
 
 
@@ -139,6 +141,7 @@ _EXAMPLES = {
     "retries": "retries = 3",
     "seed": "seed = 0",
     "method": 'method = "xsf"',
+    "min_gain": "min_gain = 0.1",
     "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
     "constraints": '[constraints] torque = "<= 12"',
     "start": "[start] speed = 900.0",

@@ -20,6 +20,8 @@ def suggestion_table(found: Suggestion) -> dict[str, Any]:
         "rho": found.rho,
         "p_safe": found.p_safe,
         "why": found.why,
+        "expected_gain": found.expected_gain,
+        "gain_bound": found.gain_bound,
     }
 
 

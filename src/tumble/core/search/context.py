@@ -126,6 +126,11 @@ class Context:
             self.objective, feasibility.margin_and_grad, np.vstack(starts), np.concatenate(levels), self.held
         )
 
+    @cached_property
+    def minima(self) -> minimum.Minima:
+        """The samples of f*. They are drawn once for each suggestion."""
+        return self.sample_minima()
+
     def sample_minima(self) -> minimum.Minima:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
 

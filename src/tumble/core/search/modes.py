@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from ..acquisition import Acquisition
 from ..arrays import Array, Flags
 from ..budget import SearchMode
+from ..gain import Gain
 from ..process.models import Fitted
 from .candidates import surroundings
 from .context import Context
@@ -39,6 +40,7 @@ class Proposal:
     g_mean: Array  # (G,)
     g_std: Array  # (G,)
     warm: Fitted | None = None
+    gain: Gain | None = None  # of the trials left, in the user's units
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,10 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         "constraints": {name: [_rounded(mean), _rounded(std)] for name, mean, std in predicted},
         "params": suggestion.x,
     }
+    for name in ("expected_gain", "gain_bound"):
+        value = getattr(suggestion, name)
+        if value is not None:
+            note[name] = _rounded(value)
     if fitted is not None:
         hypers = [fitted.objective, *fitted.constraints]
         rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]

@@ -1,0 +1,94 @@
+"""What the trials left can gain: by hand, at its ends, and as every suggestion reports it."""
+
+import numpy as np
+import pytest
+
+import tumble
+from tumble.core.gain import MARGIN, NOISE, Gain, gain, is_too_little
+
+SOME = np.array([5.5, 4.0, np.inf, 3.0])
+
+
+def test_a_future_in_which_nothing_is_lower_gains_nothing():
+    assert gain(5.0, np.array([5.0, 7.0, np.inf]), 0.0, 10, 10) == Gain(0.0, 0.0)
+
+
+def test_the_gain_by_hand():
+    found = gain(5.0, SOME, noise=0.1, trials_left=5, told=15)
+    falls = [0.0, 1.0, 0.0, 2.0]
+    assert found.expected == pytest.approx(0.25 * 0.75)
+    high = 0.75 + 2.0 * np.std(falls)
+    assert found.bound == pytest.approx(MARGIN * 0.25 * high + NOISE * 0.1)
+
+
+def test_without_a_trial_left_there_is_no_gain():
+    assert gain(5.0, SOME, 1.0, trials_left=0, told=15) == Gain(0.0, 0.0)
+
+
+def test_more_trials_gain_more_and_the_units_are_the_user_s():
+    few, many = (gain(5.0, SOME, 0.1, k, 15) for k in (5, 50))
+    assert few.expected < many.expected
+    assert few.bound < many.bound
+    larger = gain(500.0, 100.0 * SOME, 10.0, 5, 15)
+    assert (larger.expected, larger.bound) == pytest.approx((100.0 * few.expected, 100.0 * few.bound))
+
+
+@pytest.mark.parametrize(
+    ("bound", "least", "expected"),
+    [(0.1, 0.2, True), (0.2, 0.2, False), (None, 0.2, False), (0.1, None, False)],
+)
+def test_too_little_is_known_and_asked_for(bound, least, expected):
+    assert is_too_little(bound, least) is expected
+
+
+def run(trials: int, scale: float = 1.0, **more) -> tumble.Optimizer:
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials, 3, constraints=1, seed=0, **more)
+    opt.tell([0.2, 0.2], scale * 0.3, [-0.2], billed=False)
+    for _ in range(trials):
+        s = opt.ask()
+        opt.tell(s, scale * float(np.sum((s.x - 0.4) ** 2)), [s.x[0] - 0.7])
+    return opt
+
+
+def test_the_bound_falls_as_the_search_converges():
+    opt = run(24)
+    said = [t.suggestion for t in opt.trials if t.suggestion is not None]
+    bounds = [s.gain_bound for s in said]
+    assert all(b is not None for b in bounds)
+    assert bounds[-1] < 0.1 * bounds[0]
+    assert opt.gain == Gain(said[-1].expected_gain, said[-1].gain_bound)
+
+
+def test_the_units_of_the_gain_are_those_of_the_objective():
+    one, thousand = run(3), run(3, 1000.0)
+    assert thousand.gain.expected == pytest.approx(1000.0 * one.gain.expected, rel=1e-6)
+
+
+def test_nothing_is_said_before_something_safe_is_known_and_with_paper():
+    opt = tumble.Optimizer([(0.0, 1.0)], 9, 3, constraints=1, seed=0)
+    assert opt.gain is None
+    assert opt.ask().gain_bound is None  # start
+    opt.tell(0, 1.0, [1.0])
+    assert opt.ask().expected_gain is None  # nothing safe
+    assert run(3, settings="paper").gain is None
+
+
+def test_a_suggestion_is_the_same_whether_its_gain_is_reported_or_not():
+    from tumble.core.algorithm import propose
+    from tumble.methods import METHODS
+
+    opt = run(5)
+    history, _ = opt.models()
+    plain, told = (
+        propose(history, None, METHODS["ei"], opt.settings, np.random.default_rng(1), trials_left=k)
+        for k in (None, 5)
+    )
+    np.testing.assert_array_equal(plain.x, told.x)
+    assert plain.gain is None
+    assert told.gain is not None
+
+
+def test_what_is_said_is_saved_and_read_again():
+    opt = run(3)
+    again = tumble.Optimizer.from_dict(opt.to_dict())
+    assert again.gain == opt.gain

@@ -25,8 +25,11 @@ def explain(s: Suggestion, method: str) -> str:
         A sentence that begins with the trial's number.
     """
     left = f"{_failures(s)}, {_count(s.trials_left, 'trial')} after it"
-    value = f"predicted {s.mean:.4g} ± {s.std:.2g}"
+    value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else "no value was seen yet"
     p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
+    if s.mode == "try":
+        known = "nothing is known of it yet" if s.p_safe != s.p_safe else f"{p}, {value}, {left}"
+        return f"Trial {s.number}: a setting of your own; {known}."
     if s.mode == "start":
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import checks, counting, naming, serialize, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
-from .core.algorithm import propose, recommend
+from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability
 from .core.deprecation import renamed_attributes
@@ -385,6 +385,82 @@ class Optimizer:
         return replace(suggestion, why=explain(suggestion, method.name))
 
     @in_turn
+    def try_(self, params: ArrayLike | Mapping[str, object]) -> Suggestion:
+        """A trial with a setting of one's own. It is in flight until it is told or skipped.
+
+        It obeys the budget like any other trial: unlike a setting that is told afterwards, it is counted
+        before it starts.
+
+        Parameters
+        ----------
+        params
+            The setting: an array where the search has bounds, values by name where it has a `Space`.
+
+        Returns
+        -------
+        Suggestion
+            With mode "try": its `p_safe` and what else is predicted there, NaN where nothing is known. Its
+            `rho` is NaN, because none was asked for.
+
+        Raises
+        ------
+        InputError
+            If it is no setting of the space, or does not keep a known constraint; nothing is changed.
+        TrialsExhausted
+            If every trial is told or in flight.
+        BudgetExhausted
+            If no failure is left and `on_exhausted` is "stop".
+        BudgetReserved
+            If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, failures=2, seed=0)
+        >>> own = opt.try_([0.25])
+        >>> own.mode, opt.tell(own, 1.5).value, opt.trials_left
+        ('try', 1.5, 9)
+        """
+        suggestion = self.judge(params, counting.next_number(self._trials))
+        self.check_may_start()
+        self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
+        return suggestion
+
+    @in_turn
+    def judge(self, params: ArrayLike | Mapping[str, object], number: int) -> Suggestion:
+        """What is predicted of a setting of one's own: nothing is recorded, no budget is checked.
+
+        Parameters
+        ----------
+        params
+            The setting.
+        number
+            The number that the trial would have.
+
+        Returns
+        -------
+        Suggestion
+            As `try_` would give it.
+
+        Raises
+        ------
+        InputError
+            If it is no setting of the space, or does not keep a known constraint.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, seed=0)
+        >>> opt.judge([0.25], 0).why
+        'Trial 0: a setting of your own; nothing is known of it yet.'
+        """
+        self.space.check_known(params)  # type: ignore[arg-type]
+        u = self.space.encode(params)  # type: ignore[arg-type]
+        rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
+        with one_blas_thread():
+            found = judge(self._history(), u, self.settings, rng, warm=self._fitted)
+        suggestion = replace(self._in_users_units(number, found), mode="try")
+        return replace(suggestion, why=explain(suggestion, self.active_method.name))
+
+    @in_turn
     def check_may_start(self) -> None:
         """Raise what `ask` would raise; return where a trial may start.
 
@@ -478,20 +554,30 @@ class Optimizer:
         return told
 
     @in_turn
-    def skip(self, trial: Suggestion | int) -> None:
-        """Withdraw a suggestion: nothing is learned, nothing is charged.
+    def skip(self, trial: Suggestion | int, *, never: bool = False, reason: str = "") -> None:
+        """Withdraw a suggestion: nothing is charged.
 
         Parameters
         ----------
         trial
             The suggestion, or its number.
+        never
+            Whether its setting must never be suggested again. The search then learns from it as from a crash
+            that is not billed. Otherwise nothing is learned.
+        reason
+            Why, where `never` is True.
 
         Raises
         ------
         InputError
             If there is no such trial, or it is told or skipped already.
         """
-        self._store(replace(naming.pending(self._trials, trial), status="skipped"))
+        record = naming.pending(self._trials, trial)
+        if checks.truth(never, "never"):
+            why = checks.text(reason, "reason") or "never to be tried"
+            self.tell(record.number, failed=True, reason=why, billed=False)
+        else:
+            self._store(replace(record, status="skipped"))
 
     # -- undoing -----------------------------------------------------------------------------------------
 
@@ -681,9 +767,11 @@ class Optimizer:
 
     def _in_users_units(self, number: int, proposal: Proposal) -> Suggestion:
         p_each = zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)
+        seen = any(t.value is not None for t in counting.told(self._trials))
+        mean, std = (proposal.mean, proposal.std) if seen else (np.nan, np.nan)
         return Suggestion(
             number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
-            p_safe=proposal.p_safe, mean=proposal.mean, std=proposal.std,
+            p_safe=proposal.p_safe, mean=mean, std=std,
             failures_left=self.failures_left, trials_left=self.trials_left - 1, p_each=dict(p_each),
             held_by=tuple(t.number for t in counting.holders(self._trials, self.settings.rho_safe)),
             constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),

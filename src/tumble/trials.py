@@ -51,11 +51,11 @@ class Suggestion:
         (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it),
         "confirm" (the recommendation once more) or "try" (a setting of the user's own).
     rho
-        The probability of safety that was asked for.
+        The probability of safety that was asked for; NaN where none was ("confirm", "try").
     p_safe
         The probability of safety that is predicted.
     mean, std
-        The value that is predicted, and its standard deviation.
+        The value that is predicted, and its standard deviation; NaN before a value was seen.
     failures_left
         Failures that are left.
     trials_left

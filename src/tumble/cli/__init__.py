@@ -1,4 +1,4 @@
-"""The command line: `tumble init | run | ask | tell | skip | void | amend | status | best | …`
+"""The command line: `tumble init | run | ask | tell | skip | try | void | amend | status | …`
 
 Exit codes: 0 done; 2 the input can't be used (file, key and remedy are named, nothing was written); 3 the rig
 needs someone to look at it; 4 nothing is left to ask for; 130 stopped by Ctrl-C, run it again to go on.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 try:
     import click
@@ -15,12 +16,13 @@ except ModuleNotFoundError:
     sys.exit("tumble's commands need more packages: pip install -e '.[study]' in the clone")
 
 from tumble import __version__
-from tumble.cli import change, read, serve, show, undo
+from tumble.cli import change, read, serve, show, single, undo
 from tumble.cli.options import EPILOG
 from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
+from tumble.studies.schema import did_you_mean
 
-BAD_INPUT, FAULT, NOTHING_LEFT = 2, 3, 4
+BAD_INPUT, FAULT, NOTHING_LEFT, STOPPED = 2, 3, 4, 130
 
 
 class InOrder(click.Group):
@@ -30,11 +32,24 @@ class InOrder(click.Group):
         """As they were given."""
         return list(self.commands)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command; where there is none of that name, the one that was meant is named."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            hint = did_you_mean(args[0], self.commands, "the commands are")
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
 
 app = click.version_option(__version__, message="%(prog)s %(version)s")(
     InOrder(
         name="tumble",
-        commands=[*change.COMMANDS, *undo.COMMANDS, *read.COMMANDS, *serve.COMMANDS],
+        commands=[
+            command
+            for room in (change, single, undo, read, serve)
+            for command in room.COMMANDS
+        ],
         help="Find the best safe setting of an experiment within T trials and B failures.",
         epilog=EPILOG,
         no_args_is_help=True,
@@ -44,8 +59,14 @@ app = click.version_option(__version__, message="%(prog)s %(version)s")(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    given = None if arguments is None else list(arguments)
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="tumble")
+        sys.exit(app.main(args=given, prog_name="tumble", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("stopped; run it again to go on", STOPPED)
     except (BudgetExhausted, TrialsExhausted) as error:
         _fail(str(error), NOTHING_LEFT)
     except TumbleError as error:
@@ -66,6 +87,6 @@ def _sentence_for(error: Exception) -> str | None:
     return sentence_for(error)
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     print(f"tumble: {show.printable(message)}", file=sys.stderr)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Commands that change a study: init, run, ask, tell, skip, confirm, import."""
+"""Commands that change a study: init, run, ask, tell, skip, import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -24,7 +24,7 @@ from tumble.cli.options import (
     without_question,
 )
 from tumble.cli.questions import confirm_at_terminal, is_at_terminal
-from tumble.errors import InputError
+from tumble.errors import BudgetExhausted, InputError, TrialsExhausted
 from tumble.studies import rig, tables
 from tumble.studies.config import NAME
 from tumble.studies.results import check_names
@@ -33,6 +33,8 @@ from tumble.studies.whole_files import write_whole
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
+    from tumble.studies.runner import End
+    from tumble.trials import Suggestion
 
 FAULT, STOPPED = 3, 130
 
@@ -98,10 +100,7 @@ def run(file: Path, workers: int, quiet: bool) -> None:
     ledger = open_ledger(file, running=True)
     end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
     if end.kind == "fault":
-        print(f"tumble: {show.printable(end.why)}", file=sys.stderr)
-        if end.output:
-            print(f"--- its output ---\n{show.printable(end.output.rstrip())}", file=sys.stderr)
-        sys.exit(FAULT)
+        exit_with_fault(end)
     if not quiet:
         print(end.why)
         print(show.status(ledger.status(), ledger.config))
@@ -109,17 +108,49 @@ def run(file: Path, workers: int, quiet: bool) -> None:
         sys.exit(STOPPED)
 
 
+def exit_with_fault(end: End) -> NoReturn:
+    """Say why someone has to look at the rig, and exit with 3."""
+    print(f"tumble: {show.printable(end.why)}", file=sys.stderr)
+    if end.output:
+        print(f"--- its output ---\n{show.printable(end.output.rstrip())}", file=sys.stderr)
+    sys.exit(FAULT)
+
+
 @click.command(epilog=EPILOG)
 @study_file
+@click.option("-n", "count", type=click.IntRange(1, 1000), help="How many trials to start at once.")
 @as_json
-def ask(file: Path, json: bool) -> None:
+def ask(file: Path, count: int | None, json: bool) -> None:
     """Ask for the next trial, to be run by hand and told later.
 
+    Where fewer trials may start than -n asks for, those are handed out, and it says why. With -n --json
+    prints a list.
+
     Example: tumble ask drill.toml --json
+
+    Example: tumble ask drill.toml -n 2
     """
     ledger = open_ledger(file)
-    found = ledger.ask()
-    print(show.as_json(tables.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
+    found, why = ask_for(ledger, count or 1)
+    if json:
+        asked = [tables.suggestion_table(suggestion) for suggestion in found]
+        print(show.as_json(asked[0] if count is None else asked))
+    else:
+        print("\n\n".join(show.suggestion(suggestion, ledger.config) for suggestion in found))
+    if why:
+        said = f"{len(found)} of {count} trials may start now: {why}"
+        print(f"tumble: {show.printable(said)}", file=sys.stderr)
+
+
+def ask_for(ledger: Ledger, count: int) -> tuple[list[Suggestion], str]:
+    """So many suggestions, and why there are fewer; what `Ledger.ask` raises where there is none."""
+    found = [ledger.ask()]
+    while len(found) < count:
+        try:
+            found.append(ledger.ask())
+        except (BudgetExhausted, TrialsExhausted) as end:
+            return found, str(end)
+    return found, ""
 
 
 @click.command(epilog=EPILOG)
@@ -165,36 +196,21 @@ def tell(
 @study_file
 @trial_number
 @click.option("--reason", default="", metavar="WHY", help="Why.")
-def skip(file: Path, trial: int, reason: str) -> None:
-    """Withdraw a trial: nothing is learned, nothing is charged.
+@click.option("--never", is_flag=True, help="Never suggest its setting again.")
+def skip(file: Path, trial: int, reason: str, never: bool) -> None:
+    """Withdraw a trial: nothing is charged.
+
+    Nothing is learned either, unless it is --never: then the search learns from it as from a crash, and keeps
+    away from its setting.
 
     Example: tumble skip drill.toml 7
+
+    Example: tumble skip drill.toml 8 --never --reason "the coolant would boil"
     """
     ledger = open_ledger(file)
-    ledger.skip(trial, reason)
+    entry = ledger.skip(trial, reason, kind="never" if never else "skipped")
+    print(show.line(entry, ledger.config))
     print(show.status(ledger.status(), ledger.config))
-
-
-@click.command(epilog=EPILOG)
-@study_file
-@as_json
-def confirm(file: Path, json: bool) -> None:
-    """Measure the recommendation again: one more trial, billed like any other.
-
-    With a command it is run at once; without one it is handed out like `ask` does.
-
-    Example: tumble confirm drill.toml
-    """
-    from tumble.studies.runner import Runner
-
-    ledger = open_ledger(file, running=True)
-    if ledger.config.command is None:
-        found = ledger.confirm()
-        print(show.as_json(tables.suggestion_table(found)) if json else show.suggestion(found, ledger.config))
-        return
-    entry = Runner(ledger).confirm()
-    table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}
-    print(show.as_json(table) if json else show.line(entry, ledger.config))
 
 
 @click.command("import", epilog=EPILOG)
@@ -211,8 +227,9 @@ def import_(file: Path, table: Path) -> None:
     from tumble.studies.csv_io import import_csv
 
     found = import_csv(open_ledger(file), table)
-    again = f"; {found.known} were there already and are passed over" if found.known else ""
-    print(f"{found.read} trials read as evidence; none is billed{again}")
+    were = show.count(found.known, "was there already and is", "were there already and are")
+    again = f"; {were} passed over" if found.known else ""
+    print(f"{show.count(found.read, 'trial')} read as evidence; none is billed{again}")
 
 
-COMMANDS = (init, run, ask, tell, skip, confirm, import_)
+COMMANDS = (init, run, ask, tell, skip, import_)

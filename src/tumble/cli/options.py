@@ -35,6 +35,25 @@ without_question = click.option("--yes", is_flag=True, help="Do not ask at a ter
 as_json = click.option("--json", is_flag=True, help="One line of JSON.")
 
 
+def parse_pairs(words: Sequence[str], example: str) -> dict[str, str]:
+    """Names and values from name=value; a name stands once.
+
+    Raises
+    ------
+    InputError
+        If a word is something else.
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not NAME.fullmatch(name) or not value:
+            raise InputError(f"expected name=value such as {example}, but {word!r} came")
+        if name in found:
+            raise InputError(f"{name} is given twice: {found[name]} and {value}; give it once")
+        found[name] = value
+    return found
+
+
 def parse_results(words: Sequence[str]) -> dict[str, float]:
     """What was measured, from name=number; the last one counts where a name stands twice."""
     return dict(map(_result, words))

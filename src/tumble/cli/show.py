@@ -19,6 +19,11 @@ def as_json(value: object) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
+def count(n: int, one: str, many: str | None = None) -> str:
+    """So many of something: 1 trial, 2 trials."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 def number(value: object) -> str:
     """A value with at most five digits."""
     if value is None:
@@ -78,6 +83,10 @@ def status(found: Status, config: StudyConfig) -> str:
     if found.gain_bound is not None:
         expected = f"{number(found.expected_gain)} expected of the trials left"
         lines.append(f"  to gain   {expected}, at most {number(found.gain_bound)} (90 %)")
+    if found.imported:
+        lines.append(f"  old data  {count(found.imported, 'trial')} imported, not billed")
+    if found.never:
+        lines.append(f"  never     {count(found.never, 'setting is', 'settings are')} never to be tried")
     if found.voided or found.amended:
         lines.append(f"  changed   {found.voided} voided, {found.amended} amended")
     return "\n".join(lines)

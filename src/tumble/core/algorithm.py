@@ -126,6 +126,18 @@ def recommend(
     return Recommendation(report.x, report.mean, report.std, report.p_safe, reached)
 
 
+def judge(
+    history: History, x: Array, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None
+) -> Proposal:
+    """What is known of a point that nobody searched for: its mode and ρ say nothing, NaN is not known."""
+    if len(history.X) == 0:
+        unknown = np.full(history.g.shape[1], np.nan)
+        return Proposal(x, "start", np.nan, np.nan, unknown, np.nan, np.nan, unknown, unknown)
+    models = fit_models(history, settings, warm)
+    context = Context.of(history, models, settings, rng)
+    return Search(context, _LowestMean(models.objective), None).report(x, "start", np.nan)
+
+
 @dataclass(frozen=True)
 class _LowestMean:
     """-μ, as an acquisition: what the recommendation maximises."""

@@ -22,6 +22,7 @@ from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExh
 from tumble.integrations.optuna.notes import DECISION, FIXED, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
+from tumble.studies.asking import confirm_note, start_note, try_note
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
 from tumble.studies.errors import StudyFileError
@@ -31,6 +32,7 @@ from tumble.studies.locking import lock_study
 from tumble.studies.opening import open_study
 from tumble.studies.outages import is_outage
 from tumble.studies.ownership import BY_HAND, Owner, this_process
+from tumble.studies.parameter_tables import exact
 from tumble.studies.records import Entry, Status, to_entry, to_status
 from tumble.studies.results import check_results
 from tumble.studies.sampler import StudySampler
@@ -155,10 +157,34 @@ class Ledger:
         found = self.recommend()
         if found is None:
             raise InputError("there is nothing to confirm yet: tell a trial first")
-        why = f"confirms the recommendation: P(safe) = {found.p_safe:.3g}, predicted {found.mean:.4g}"
-        note = {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
-        suggestion = self._ask(owner, note)
-        return self._hand_over(suggestion) if owner == BY_HAND else suggestion
+        return self._hand_out(confirm_note(found), owner)
+
+    def try_(self, parameters: Mapping[str, Choice], owner: Owner = BY_HAND) -> Suggestion:
+        """A new trial with a setting of one's own; billed like any other.
+
+        Parameters
+        ----------
+        parameters
+            The setting by name; a fixed parameter need not be named.
+        owner
+            Who will run it.
+
+        Returns
+        -------
+        Suggestion
+            With mode "try", and what is predicted of it.
+
+        Raises
+        ------
+        InputError
+            If it is no setting of the study, or does not keep a known constraint.  Nothing is stored then.
+        TrialsExhausted, BudgetExhausted, BudgetReserved
+            As for `ask`.
+        """
+        setting = exact(self.config.space, {**self.config.fixed, **parameters})
+        self.config.space.check_known(setting)
+        self._check_may_start(owner)
+        return self._hand_out(try_note(self.config, self.optimizer(), setting), owner)
 
     def adopt(self, owner: Owner, before: float = math.inf) -> Suggestion | None:
         """Take over the earliest trial whose process died.
@@ -245,7 +271,7 @@ class Ledger:
         return self.entry(number)
 
     def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: str = "skipped") -> Entry:
-        """Withdraw a trial: nothing is learned, nothing is charged."""
+        """Withdraw a trial: nothing is charged, and nothing is learned unless the kind is "never"."""
         with self._closing(number, owner):
             self.store.make_void(self.store.id_of(number), kind, reason)
         return self.entry(number)
@@ -294,6 +320,11 @@ class Ledger:
         by = (self.asker or this_process()) if owner == BY_HAND else owner
         return self._start(self.store.create(by, note, self.config.fixed))
 
+    def _hand_out(self, note: Mapping[str, Any], owner: Owner) -> Suggestion:
+        """A new trial whose setting is decided."""
+        suggestion = self._ask(owner, note)
+        return self._hand_over(suggestion) if owner == BY_HAND else suggestion
+
     def _hand_over(self, suggestion: Suggestion) -> Suggestion:
         """From the process that asked to the person that it asked for."""
         self.store.hand_over(self.store.id_of(suggestion.number), BY_HAND)
@@ -332,7 +363,7 @@ class Ledger:
         try:
             first = self._first_setting(trial_id)
             if first is not None:
-                self.store.decide(trial_id, self._start_note(trial_id, first))
+                self.store.decide(trial_id, start_note(self.store.get(trial_id).number, first))
             x = self.store.enter(trial_id, self.config.space.parameters)
         except BaseException as error:
             if not is_outage(error) and not self.store.get(trial_id).state.is_finished():
@@ -348,15 +379,11 @@ class Ledger:
         trial = self.store.get(trial_id)
         if not self.config.starts or DECISION in trial.system_attrs:
             return None
-        others = [e for e in self.entries() if e.reading.billed and e.reading.phase != "void"]
+        others = [e for e in self.entries() if e.reading.phase != "void" and not e.is_imported]
         had = [e.parameters.items() for e in others if e.trial != trial.number]
         left = [start for start in self.config.starts if not any(start.items() <= one for one in had)]
         ahead = sum(not e.parameters and e.trial < trial.number for e in others)
         return left[ahead] if ahead < len(left) else None
-
-    def _start_note(self, trial_id: int, first: dict[str, Choice]) -> dict[str, Any]:
-        why = f"Trial {self.store.get(trial_id).number}: the setting given under [start]."
-        return {"mode": "start", "rho": None, "p_safe": None, "why": why, "params": first}
 
     def _suggestion(self, trial_id: int, x: dict[str, Choice]) -> Suggestion:
         """A trial that has started, as a suggestion; NaN where nothing was decided."""

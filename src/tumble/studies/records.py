@@ -63,6 +63,11 @@ class Entry:
         return self.reading.phase == "running"
 
     @property
+    def is_imported(self) -> bool:
+        """Whether it is old data, which teach and are not billed."""
+        return not self.reading.billed and self.reading.phase == "told" and self.outcome != "never"
+
+    @property
     def changes(self) -> list[StoredChange]:
         """What was voided or amended, and what it was before."""
         return changes_of(self.stored)
@@ -74,11 +79,13 @@ class Entry:
 
     @property
     def outcome(self) -> str:
-        """In a word or two: safe, failed, unmeasured, no value, running, or why it is void."""
+        """In a word or two: safe, failed, unmeasured, no value, running, never, or why it is void."""
         if self.is_running:
             return "running"
         if self.reading.phase == "void":
             return outcome_of(self.stored).get("kind", "lost")
+        if outcome_of(self.stored).get("kind") == "never":
+            return "never"
         if self.reading.failed:
             return "failed"
         if self.reading.value is None:
@@ -87,7 +94,7 @@ class Entry:
 
     def reason(self, config: StudyConfig) -> str:
         """Why it failed: a crash, the limits that it broke, or both; else why it is void, if it is."""
-        if not self.reading.failed:
+        if not self.reading.failed or self.outcome == "never":
             return self.reading.reason
         crash = [": ".join(filter(None, ("crash", self.reading.reason)))] if self.reading.crashed else []
         return "; ".join([*crash, *config.violations(self.results)]) or self.reading.reason
@@ -122,6 +129,8 @@ class Status:
     expected_gain, gain_bound
         How far the trials left are expected to improve the best safe value, and how far at most (90 %), as of
         the latest suggestion; None where nothing can be said.
+    imported, never
+        How many old trials were imported, and how many settings are never to be tried; neither is billed.
     """
 
     trials: int
@@ -134,6 +143,8 @@ class Status:
     amended: int = 0
     expected_gain: float | None = None
     gain_bound: float | None = None
+    imported: int = 0
+    never: int = 0
 
 
 def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry:
@@ -170,6 +181,8 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         amended=sum(entry.is_amended for entry in entries),
         expected_gain=latest.get("expected_gain"),
         gain_bound=latest.get("gain_bound"),
+        imported=sum(entry.is_imported for entry in entries),
+        never=sum(entry.outcome == "never" for entry in entries),
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,7 @@ from optuna.trial import FrozenTrial
 
 from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
+from tumble.parameters import Choice
 from tumble.studies import rig
 from tumble.studies.edits import StudyFileWatch
 from tumble.studies.errors import NoCommand
@@ -54,7 +55,9 @@ class _Edited(TumbleError):
     """Raised while a trial waits for its place, where the study file was edited: it is to ask again."""
 
 
-class _Fault(Exception):
+class RigFault(TumbleError):
+    """Raised where someone has to look at the rig; `end` says why."""
+
     def __init__(self, end: End) -> None:
         super().__init__(end.why)
         self.end = end
@@ -118,7 +121,7 @@ class Runner:
             return End("stopped", why)
         except Withdrawn:
             pass
-        except _Fault as fault:
+        except RigFault as fault:
             return fault.end
         return End("stopped", "stopped; run it again to go on")
 
@@ -140,15 +143,19 @@ class Runner:
                 "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
             )
             seen = "" if status.best is not None else "; nothing safe was seen"
-            raise _Fault(End("fault", f"{why}{seen}: {remedy}", self._last_output))
+            raise RigFault(End("fault", f"{why}{seen}: {remedy}", self._last_output))
 
-    def confirm(self) -> Entry:
-        """One more trial, at the recommendation."""
-        suggestion = self.ledger.confirm(self._me)
-        try:
-            self.run_one(suggestion)
-        except _Fault as fault:
-            raise InputError(fault.end.why) from None
+    def confirm(self) -> Suggestion:
+        """One more trial, at the recommendation, for `run_single`."""
+        return self.ledger.confirm(self._me)
+
+    def try_(self, parameters: Mapping[str, Choice]) -> Suggestion:
+        """One more trial, with a setting of one's own, for `run_single`."""
+        return self.ledger.try_(parameters, self._me)
+
+    def run_single(self, suggestion: Suggestion) -> Entry:
+        """Run one trial, and give it as it was told; `RigFault` where someone has to look."""
+        self.run_one(suggestion)
         return self.ledger.entry(suggestion.number)
 
     def run_one(self, suggestion: Suggestion) -> None:
@@ -202,7 +209,7 @@ class Runner:
     def _void(self, number: int, reason: str, kind: str, output: str = "") -> None:
         entry = self._storage.insist(lambda: self._withdraw(number, reason, kind))
         self._storage.attempt(lambda: self.on_told(entry))
-        raise _Fault(End("fault", f"trial {number}: {reason}; it is not billed", output))
+        raise RigFault(End("fault", f"trial {number}: {reason}; it is not billed", output))
 
     def _withdraw(self, number: int, reason: str, kind: str) -> Entry:
         entry = self.ledger.entry(number)

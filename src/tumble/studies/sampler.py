@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import optuna
+from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial
 
-from tumble.errors import BudgetReserved
+from tumble.errors import BudgetReserved, TrialsExhausted
 from tumble.integrations.optuna.distributions import to_distributions
 from tumble.integrations.optuna.gate import Gate, WhileWaiting
-from tumble.integrations.optuna.notes import setting
+from tumble.integrations.optuna.notes import DECISION, outcome_of, setting
 from tumble.integrations.optuna.sampler import TumbleSampler
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
@@ -43,6 +45,18 @@ class StudySampler(TumbleSampler):
         )
         self.config = config
         self.while_waiting: WhileWaiting = _nobody_waits
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The next setting; never one that was skipped for ever, also where every other one was tried."""
+        found = super().sample_relative(study, trial, search_space)
+        if DECISION not in trial.system_attrs:
+            skipped = [t for t in study.get_trials(deepcopy=False) if outcome_of(t).get("kind") == "never"]
+            if any(found.items() <= setting(t).items() for t in skipped):
+                why = "every setting that may be tried was tried, and the rest was skipped with --never"
+                raise TrialsExhausted(f"{why}; widen a range in {self.config.path} to go on")
+        return found
 
     def constraints_of(self, trial: FrozenTrial) -> Mapping[str, float]:
         """g by name, from what was measured and the limits of the file as they are now."""

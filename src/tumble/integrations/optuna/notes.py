@@ -2,7 +2,7 @@
 
 ==============  ============================================================================================
 `DECISION`      what the sampler decided: mode, rho, p_safe, why, the setting, and the fitted hyperparameters
-`OUTCOME`       kind ("failure", "transient", "skipped", "unstarted") and reason of a trial that is FAIL
+`OUTCOME`       kind ("failure", "never", "transient", "skipped", "unstarted"), reason of a trial that is FAIL
 `BILLED`        False on old data, which charge neither trials nor failures
 `TICKET`        the turn of a trial that waited in Optuna's queue (of others it is their number)
 `FIXED`         the values of parameters that are not searched

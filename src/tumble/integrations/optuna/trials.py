@@ -11,6 +11,7 @@ COMPLETE, some constraint > 0                 told, failed (a violation, with it
 COMPLETE, value infinite                      told, crashed
 PRUNED                                        told without a value; failed only where a constraint is > 0
 FAIL, told (`OUTCOME` is "failure")           told, crashed: billed, and it teaches
+FAIL, never to be tried ("never")             told, crashed: it teaches, and is not billed
 FAIL, told as transient, skipped, unstarted   void: nothing learned, nothing charged
 FAIL, unmarked (a dead worker, Ctrl-C)        void
 RUNNING                                       in flight
@@ -111,7 +112,7 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
         constraints={name: float(g) for name, g in constraints.items() if math.isfinite(g)},
         crashed=crashed,
         reason=reason,
-        billed=bool(trial.system_attrs.get(BILLED, True)),
+        billed=bool(trial.system_attrs.get(BILLED, True)) and outcome.get("kind") != "never",
     )
 
 
@@ -120,7 +121,8 @@ def _phase(trial: FrozenTrial) -> Phase:
         return "told"
     if trial.state == TrialState.RUNNING:
         return "running"
-    return "told" if outcome_of(trial).get("kind") == "failure" and trial.state == TrialState.FAIL else "void"
+    teaches = outcome_of(trial).get("kind") in ("failure", "never")
+    return "told" if teaches and trial.state == TrialState.FAIL else "void"
 
 
 def has_setting(values: Mapping[str, Choice], search_space: Mapping[str, BaseDistribution]) -> bool:

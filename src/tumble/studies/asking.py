@@ -1,0 +1,39 @@
+"""What is stored with a trial whose setting was not searched for: a start, the recommendation, one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tumble.explanation import explain
+from tumble.integrations.optuna.notes import ATTRIBUTE_LIMIT, to_note
+from tumble.optimizer import Optimizer
+from tumble.parameters import Choice
+from tumble.studies.config import StudyConfig
+from tumble.trials import Recommended
+
+
+def start_note(number: int, setting: Mapping[str, Choice]) -> dict[str, Any]:
+    """A setting that is tried first."""
+    why = f"Trial {number}: the setting given under [start]."
+    return {"mode": "start", "rho": None, "p_safe": None, "why": why, "params": dict(setting)}
+
+
+def confirm_note(found: Recommended) -> dict[str, Any]:
+    """The recommendation once more."""
+    why = f"confirms the recommendation: P(safe) = {found.p_safe:.3g}, predicted {found.mean:.4g}"
+    return {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
+
+
+def try_note(config: StudyConfig, optimizer: Optimizer, setting: Mapping[str, Choice]) -> dict[str, Any]:
+    """A setting of one's own, with what the model predicts of it."""
+    searched = {name: setting[name] for name in optimizer.space.names}
+    judged = optimizer.judge(searched, len(optimizer.trials))
+    judged = replace(judged, mean=config.sign * judged.mean, x=dict(setting))
+    why = explain(judged, "").partition(": ")[2]  # the number of the trial is not known yet
+    note = to_note(replace(judged, why=why), None, optimizer.constraint_names) | {"params": dict(setting)}
+    if len(json.dumps(note)) > ATTRIBUTE_LIMIT:  # a prediction may be forgotten, a setting may not
+        note = {key: value for key, value in note.items() if key != "constraints"}
+    return note

@@ -1,0 +1,85 @@
+"""The values of parameters as people write them: a cell of a table, or ``speed=900`` on a command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from tumble.errors import InputError
+from tumble.parameters import Categorical, Choice, Fixed, Parameter
+from tumble.space import Space
+from tumble.studies.schema import did_you_mean
+
+
+def parse_value(name: str, parameter: Parameter, text: str, decimal_comma: bool = False) -> Choice:
+    """The value that a text says; whether it is admissible is not looked at.
+
+    Raises
+    ------
+    InputError
+        If it says none.
+    """
+    choices = parameter.choices if isinstance(parameter, Categorical) else ()
+    if isinstance(parameter, Fixed):
+        choices = (parameter.value,)
+    if not choices or _is_number(choices):
+        return _same(choices, parse_number(name, text, decimal_comma))
+    written = {_written(choice): choice for choice in choices}
+    found = text if text in written else text.strip() if text.strip() in written else text.strip().lower()
+    if found not in written:
+        raise InputError(f"{name} must be one of {', '.join(written)}, but {text!r} came")
+    return written[found]
+
+
+def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:
+    """A finite number, with a comma for its point where that is the habit.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    written = text.strip()
+    if decimal_comma and "." not in written:
+        written = written.replace(",", ".")
+    try:
+        number = float(written)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or "_" in written:
+        raise InputError(f"{name} must be a finite number, but {text!r} came")
+    return number
+
+
+def parse_setting(space: Space, words: Mapping[str, str]) -> dict[str, Choice]:
+    """The setting that name=value says; a fixed parameter need not be named.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or missing, or a value can't be used.
+    """
+    for name in words:
+        if name not in space.names:
+            raise InputError(f"unknown parameter {name!r}; {did_you_mean(name, space.names, 'known are')}")
+    setting: dict[str, Choice] = dict(space.fixed)
+    for name, parameter in space.parameters.items():
+        if name in words:
+            setting[name] = parse_value(name, parameter, words[name])
+        elif name not in setting:
+            every = " ".join(f"{n}=..." for n in space.names if n not in space.fixed)
+            raise InputError(f"{name} is missing; name every parameter: {every}")
+    return setting
+
+
+def _is_number(choices: tuple[Choice, ...]) -> bool:
+    return all(isinstance(c, int | float) and not isinstance(c, bool) for c in choices)
+
+
+def _same(choices: tuple[Choice, ...], number: float) -> Choice:
+    """The choice that equals a number, in its own type; else the number."""
+    return next((choice for choice in choices if choice == number), number)
+
+
+def _written(choice: Choice) -> str:
+    return {True: "true", False: "false"}[choice] if isinstance(choice, bool) else str(choice)

@@ -1,5 +1,6 @@
 """Ask and tell: counting, pending trials, budgets that hold under every order of calls, explanations."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
@@ -760,7 +761,7 @@ def test_a_budget_that_can_not_be_extended_stays_as_it_is(failures, more, messag
 
 
 def test_a_setting_of_ones_own_is_in_flight_like_any_other() -> None:
-    opt = Optimizer([(0.0, 1.0)], trials=4, failures=2, constraints=["load"], seed=0)
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, failures=2, constraints=["load"], seed=0)
     first = opt.try_([0.25])
     assert (first.mode, first.number, np.isnan(first.rho), np.isnan(first.p_safe)) == ("try", 0, True, True)
     assert (opt.trials_left, opt.trials[0].pending) == (3, True)
@@ -768,28 +769,30 @@ def test_a_setting_of_ones_own_is_in_flight_like_any_other() -> None:
     second = opt.try_([0.3])
     assert 0.0 < second.p_safe <= 1.0
     assert second.why.startswith("Trial 1: a setting of your own; P(safe) = ")
-    again = Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
+    again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
     again.tell(second, 1.1, [-0.4])
     assert again.trials[1].suggestion is not None
     assert again.trials[1].suggestion.mode == "try"
 
 
 def test_a_setting_of_ones_own_obeys_the_budget_and_the_space() -> None:
-    opt = Optimizer([(0.0, 1.0)], trials=4, failures=1, on_exhausted="stop", seed=0)
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, failures=1, on_exhausted="stop", seed=0)
     for wrong in ([1.5], [0.1, 0.2], ["fast"]):
-        with pytest.raises(InputError):
+        with pytest.raises(tumble.InputError):
             opt.try_(wrong)
     opt.try_([0.5])
-    with pytest.raises(BudgetReserved):
+    with pytest.raises(tumble.BudgetReserved):
         opt.try_([0.6])
     assert len(opt.trials) == 1
-    known = Optimizer(Space({"x": Float(0, 1), "y": Float(0, 1)}, known=["x + y <= 1"]), trials=3, seed=0)
-    with pytest.raises(InputError, match=r'does not keep "x \+ y <= 1"'):
+    known = tumble.Optimizer(
+        Space({"x": Float(0, 1), "y": Float(0, 1)}, known=["x + y <= 1"]), trials=3, seed=0
+    )
+    with pytest.raises(tumble.InputError, match=r'does not keep "x \+ y <= 1"'):
         known.try_({"x": 0.7, "y": 0.6})
 
 
 def test_never_is_an_unbilled_crash() -> None:
-    opt = Optimizer([(0.0, 1.0)], trials=4, failures=2, seed=0)
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, failures=2, seed=0)
     opt.skip(opt.ask(), never=True, reason="it would boil")
     never = opt.trials[0]
     assert (never.crashed, never.billed, never.reason) == (True, False, "it would boil")
@@ -797,7 +800,7 @@ def test_never_is_an_unbilled_crash() -> None:
 
 
 def test_nothing_is_predicted_before_a_value_was_seen() -> None:
-    opt = Optimizer([(0.0, 1.0)], trials=4, failures=2, seed=0)
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, failures=2, seed=0)
     opt.tell(opt.ask(), failed=True)
     suggestion = opt.ask()
     assert np.isnan(suggestion.mean)

@@ -132,7 +132,7 @@ def judge(
     """What is known of a point that nobody searched for: its mode and ρ say nothing, NaN is not known."""
     if len(history.X) == 0:
         unknown = np.full(history.g.shape[1], np.nan)
-        return Proposal(x, "start", np.nan, np.nan, unknown, np.nan, np.nan, unknown, unknown)
+        return Proposal(x, "start", np.nan, np.nan, np.empty(0), np.nan, np.nan, unknown, unknown)
     models = fit_models(history, settings, warm)
     context = Context.of(history, models, settings, rng)
     return Search(context, _LowestMean(models.objective), None).report(x, "start", np.nan)

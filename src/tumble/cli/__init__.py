@@ -45,11 +45,7 @@ class InOrder(click.Group):
 app = click.version_option(__version__, message="%(prog)s %(version)s")(
     InOrder(
         name="tumble",
-        commands=[
-            command
-            for room in (change, single, undo, read, serve)
-            for command in room.COMMANDS
-        ],
+        commands=[command for room in (change, single, undo, read, serve) for command in room.COMMANDS],
         help="Find the best safe setting of an experiment within T trials and B failures.",
         epilog=EPILOG,
         no_args_is_help=True,

@@ -65,7 +65,9 @@ def _how(lines: Sequence[Line], seeds: range | None) -> Section:
     which = "all seeds" if seeds is None else f"seeds {seeds.start}-{seeds.stop - 1}"
     text = (
         "Every table and figure of Marco et al. 2020, with the paper's value beside ours. Two blocks, the "
-        "same seeds in both: the paper's settings, and tumble's defaults. Regret is mean ± standard "
+        "same seeds in both: the paper's settings as printed, and tumble's defaults, with which every "
+        "hyperparameter is learned, also where App. E fixes them at the truth. All rows of a table come from "
+        "one state of the code. Regret is mean ± standard "
         f"deviation over the runs ({which}), the sum of squares divided by n − 1; p is Wilcoxon's "
         "signed-rank test, two-sided, paired by seed, with the number of seeds on which the method named has "
         "the lower value; **bold** is the lowest mean. Methods without a controller are stopped when the "

@@ -74,13 +74,16 @@ def _seeds(family: str, block: int, trials: int | None) -> Iterator[int]:
 
 
 def specs(rows: Sequence[Row], problems: Sequence[Sequence[Problem]]) -> list[Spec]:
-    """Every run, round by round, slow peers last in each: a table may be stopped anywhere."""
+    """Every run, round by round: a table may be stopped anywhere.
+
+    In each round slow peers come last, and problems with few limits first, which take them least.
+    """
     parts = [row for row in rows if row not in SLOW_PEERS], [row for row in rows if row in SLOW_PEERS]
     return [
         spec
         for group in problems
         for part in parts
-        for problem in group
+        for problem in sorted(group, key=lambda problem: draw(*problem).n_constraints)
         for row in part
         if (spec := _spec(row, *problem)) is not None
     ]

@@ -8,6 +8,8 @@ from itertools import product
 
 import numpy as np
 
+from tumble.errors import InputError
+
 from ..reporting.page import Assets, Part, Section, Table, Text
 from ..runs import methods, plans
 from ..runs.methods import LABELS
@@ -18,7 +20,7 @@ from . import printed as paper
 
 CONSTRAINED = ("eic", "pesc", "xsf")  # the methods of the paper's tables under constraints
 FEWER = {"pesc": 10}  # seeds of the methods that take longest
-BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults"}
+BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults, hyperparameters learned"}
 TITLES = {
     "hartmann6": "Hartmann 6D",
     "michalewicz10": "Michalewicz 10D",
@@ -43,8 +45,9 @@ class Group:
 
 
 def parts(lines: Sequence[Line], seeds: range | None, groups: Sequence[Group]) -> list[Part]:
-    """A table for each block and problem, and its ranking in words."""
+    """A table for each block and problem, and its ranking in words; `InputError` where states are mixed."""
     found = cells(lines, seeds)
+    _check_one_state(found)
     result: list[Part] = []
     for block, group in product(BLOCK_TITLES, groups):
         for family in group.families:
@@ -53,7 +56,7 @@ def parts(lines: Sequence[Line], seeds: range | None, groups: Sequence[Group]) -
                 rows = [_row(found, family, method, block, group.ours) for method in group.methods]
                 result.append(Table(caption, _header(group.ours), rows))
                 result.append(_ranking(found, family, group.methods, block, group.ours))
-    return result + _mixtures(found)
+    return result + _replaced(found)
 
 
 def _header(ours: str) -> list[str]:
@@ -144,20 +147,24 @@ def order_of(names: Sequence[str]) -> str:
     return " < ".join(LABELS[m] for m in names)
 
 
-def _mixtures(found: Cells) -> list[Part]:
-    """Say where lines of other settings were left out, or several versions of the code made a cell."""
-    result: list[Part] = []
+def _replaced(found: Cells) -> list[Part]:
+    """Say where lines of other settings were left out."""
     replaced = sum(cell.replaced for cell in found.values())
-    if replaced:
-        result.append(
-            Text(f"{replaced} lines with other settings were left out; a cell never mixes settings.")
+    if not replaced:
+        return []
+    return [Text(f"{replaced} lines with other settings were left out; a cell never mixes settings.")]
+
+
+def _check_one_state(found: Cells) -> None:
+    """All rows of a table come from one state of tumble's code; a peer's lines do not depend on it."""
+    codes = sorted(
+        {code for cell in found.values() if cell.method not in methods.PEERS for code in cell.codes}
+    )
+    if len(codes) > 1:
+        raise InputError(
+            f"the lines of a table come from {len(codes)} states of the code ({', '.join(codes)}); a table "
+            "takes one: run its experiment again with --fresh, which repeats the older runs"
         )
-    mixed = [
-        f"{c.family} {LABELS.get(c.method, c.method)} ({c.block})" for c in found.values() if len(c.codes) > 1
-    ]
-    if mixed:
-        result.append(Text(f"Made by more than one version of the code: {', '.join(sorted(mixed))}."))
-    return result
 
 
 @dataclass(frozen=True)

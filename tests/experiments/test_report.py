@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from experiments import registry, report
 from experiments.__main__ import main
 from experiments.reporting.page import Assets, Commands, Section, Table, Text, markdown, page
@@ -11,6 +13,7 @@ from experiments.runs import methods, plans, pool
 from experiments.runs.plans import Options
 from experiments.runs.store import Store
 from tests.runs import finished, inline
+from tumble.errors import InputError
 
 __all__ = ["inline"]  # a fixture
 
@@ -71,14 +74,19 @@ def test_a_page_made_twice_is_the_same_page(tmp_path):
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
 
 
-def test_a_report_says_when_settings_were_left_out_or_versions_of_the_code_mixed(tmp_path):
-    lines = [*all_lines(), finished("hartmann6", "ei", 9, block="paper", code="c1")]
+def test_a_report_says_when_settings_were_left_out(tmp_path):
+    lines = all_lines()
     lines.append(finished("hartmann6", "ei", 8, settings_hash="old", started="2020-01-01T00:00:00"))
     section = registry.find("table1").section(lines, Assets(tmp_path))
     assert section is not None
     words = " ".join(part.content for part in section.parts if isinstance(part, Text))
     assert "1 lines with other settings were left out" in words
-    assert "Made by more than one version of the code: hartmann6 EI (paper)" in words
+
+
+def test_two_states_of_the_code_in_a_table_are_refused(tmp_path):
+    lines = [*all_lines(), finished("hartmann6", "ei", 9, block="paper", code="c1")]
+    with pytest.raises(InputError, match=r"2 states of the code \(c0, c1\); .* again with --fresh"):
+        registry.find("table1").section(lines, Assets(tmp_path))
 
 
 def test_a_report_without_lines_says_what_to_run(tmp_path, capsys):

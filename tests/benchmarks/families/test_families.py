@@ -38,6 +38,13 @@ def centre(problem):
     return scape.objective(points)[0], scape.edges(points)[0]
 
 
+def is_safe(problem, x):
+    try:
+        return problem.evaluate(x).safe
+    except Failure:
+        return False
+
+
 def has_active_limit(problem, optimum):
     scape = problem.drawn.landscape
     typical = np.median(np.abs(scape.edges(scape.uniform(500, 1))), axis=0)
@@ -110,6 +117,16 @@ def test_every_seed_draws_an_admissible_start_a_budget_and_finite_functions(fami
 def test_the_feasible_share_lies_where_the_family_promises(family, seed):
     low, high = SHARES[family]
     assert low <= families.draw(family, seed).feasible_share <= high
+
+
+@pytest.mark.parametrize("family", CHEAP)
+@pytest.mark.parametrize("seed", [1, 16])
+def test_the_feasible_share_is_that_of_trials_at_other_points(family, seed):
+    problem = families.draw(family, seed)
+    points = problem.drawn.landscape.points(np.random.default_rng(91).random((1000, problem.dimension)))
+    share = np.mean([is_safe(problem.noise_free, x) for x in points])
+    error = np.sqrt(problem.feasible_share * (1.0 - problem.feasible_share) / len(points))
+    assert abs(share - problem.feasible_share) <= 5.0 * error + 1e-3
 
 
 @settings(max_examples=20, deadline=None)

@@ -41,9 +41,9 @@ async def next_of(stream: AsyncIterator[str]) -> list[tuple[str, Any]]:
 async def heard_of(stream: AsyncIterator[str], outcome: str) -> dict[str, Any]:
     """The status with the first event in which trial 0 has its setting and an outcome."""
     while True:
-        (_, trial), (name, status) = await next_of(stream)
-        assert (trial["trial"], name) == (0, "status")
-        if trial["outcome"] == outcome and trial["parameters"]:
+        *trials, (name, status) = await next_of(stream)
+        assert name == "status"
+        if any(trial["outcome"] == outcome and trial["parameters"] for _, trial in trials):
             return dict(status)
 
 

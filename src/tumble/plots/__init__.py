@@ -12,6 +12,8 @@ from tumble.plots.drawing import (
     draw_slice,
     overview,
 )
+from tumble.plots.importance import Importance, importance_data
+from tumble.plots.margins import Margins, margins_data
 from tumble.plots.record import (
     BudgetPath,
     Coordinates,
@@ -23,6 +25,7 @@ from tumble.plots.record import (
     progress_data,
 )
 from tumble.plots.slices import Slice, safe_ranges, slices_data
+from tumble.plots.surface import Surface, most_important, surface_data
 
 __all__ = [
     "CRASHED",
@@ -32,8 +35,11 @@ __all__ = [
     "BudgetPath",
     "Coordinates",
     "Forecast",
+    "Importance",
+    "Margins",
     "Progress",
     "Slice",
+    "Surface",
     "budget_data",
     "coordinates_data",
     "draw_budget",
@@ -42,8 +48,12 @@ __all__ = [
     "draw_progress",
     "draw_slice",
     "forecast_data",
+    "importance_data",
+    "margins_data",
+    "most_important",
     "overview",
     "progress_data",
     "safe_ranges",
     "slices_data",
+    "surface_data",
 ]

@@ -15,6 +15,7 @@ from tumble import counting
 from tumble.core import budget
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Fixed, Searched
+from tumble.trials import Trial
 
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)  # of the bins of P(safe)
 
@@ -52,7 +53,7 @@ class BudgetPath:
     failures_left
         ΔB, the failures that were left.
     rho
-        ρ, the P(safe) that the controller asked for.
+        ρ, the P(safe) that was asked for: by the suggestion where there was one, else by the controller.
     rho_b
         Up to this ρ the search is bold.
     """
@@ -156,6 +157,7 @@ def budget_data(opt: Optimizer) -> BudgetPath:
     state = budget.start(opt.max_trials, opt.failures_allowed, opt.settings)
     left, rho = [state.failures_left], [budget.required(state, opt.settings)]
     for trial in billed:
+        rho[-1] = _asked(trial, rho[-1])
         state = budget.step(state, trial.failed, opt.settings)
         left.append(state.failures_left)
         rho.append(budget.required(state, opt.settings))
@@ -211,6 +213,12 @@ def coordinates_data(opt: Optimizer, sign: float = 1.0) -> Coordinates:
         failed=[t.failed for t in told],
         crashed=[t.crashed for t in told],
     )
+
+
+def _asked(trial: Trial, controller: float) -> float:
+    """The ρ of a trial's suggestion; the controller's where it has none, as a start or an own setting."""
+    asked = None if trial.suggestion is None else trial.suggestion.rho
+    return controller if asked is None or not np.isfinite(asked) else asked
 
 
 def _few(parameter: Searched) -> list[Choice]:

@@ -93,7 +93,7 @@ def slices_data(
     for name, parameter in opt.space.parameters.items():
         if isinstance(parameter, Fixed):
             continue
-        values = _along(parameter, points)
+        values = values_along(parameter, points)
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
         slices.append(_slice(name, parameter, values, where, models, level, centre[name], sign))
     return slices
@@ -152,8 +152,16 @@ def safe_ranges(values: list[Any], p_safe: list[float], level: float) -> list[tu
     return ranges
 
 
-def _along(parameter: Searched, points: int) -> list[Choice]:
-    """Values across a parameter: evenly spread, and all of them where they are few."""
+def values_along(parameter: Searched, points: int) -> list[Choice]:
+    """Values across a parameter: evenly spread, and all of them where they are few.
+
+    Parameters
+    ----------
+    parameter
+        One that is searched.
+    points
+        How many values a continuous one takes.
+    """
     if isinstance(parameter, Categorical):
         return list(parameter.choices)
     count = points if isinstance(parameter, Float) and parameter.step is None else MOST_STEPS

@@ -150,6 +150,10 @@ def _add_reading(app: FastAPI, study: Study) -> None:
     async def about() -> Any:
         return answers.Json(await study.reader.do(reading.study))
 
+    @app.get("/figures", summary="The numbers of every figure.")
+    async def figures() -> Any:
+        return answers.Json(await study.predictor.do(reading.numbers))
+
     @app.get("/events", summary="A stream of changes, as server-sent events.")
     async def events() -> Any:
         return StreamingResponse(study.watch.listen(), media_type="text/event-stream")

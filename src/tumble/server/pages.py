@@ -13,19 +13,11 @@ from tumble.server.answers import refusal
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 ASSETS = {  # name in the address: where it lies
+    "figures.css": "tumble.studies",
+    "figures.js": "tumble.studies",
     "page.css": "tumble.server",
     "page.js": "tumble.server",
 }
-DOCS = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>tumble: the HTTP door</title><link rel="stylesheet" href="/assets/page.css"></head>
-<body class="docs"><main>
-<h1>The HTTP door</h1>
-<p>Every body and every answer is JSON. Everything is in <a href="/openapi.json">/openapi.json</a>.</p>
-{operations}
-</main></body></html>
-"""
 
 
 def add(app: FastAPI) -> None:
@@ -43,7 +35,8 @@ def add(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Any:
-        return Response(DOCS.format(operations=_operations(app.openapi())), media_type="text/html")
+        shell = _file("tumble.server", "docs.html").body.decode()
+        return Response(shell.replace("OPERATIONS", _operations(app.openapi())), media_type="text/html")
 
 
 def _file(package: str, name: str) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from tumble import __version__
+from tumble.studies import figures
 from tumble.studies.ledger import Ledger
 from tumble.studies.tables import best_table, entry_table, status_table
 
@@ -21,8 +22,10 @@ def study(ledger: Ledger) -> Table:
         "trials": config.trials,
         "failures": config.failures,
         "on_exhausted": config.on_exhausted,
-        "parameters": config.space.to_dict(),
-        "limits": [{"name": x.name, "sense": x.sense, "bound": x.bound} for x in config.limits],
+        "parameters": {name: p.to_dict() for name, p in config.space.parameters.items()},
+        "known": list(config.space.known),
+        "results": list(config.result_names),
+        "limits": [str(limit) for limit in config.limits],
         "has_command": config.command is not None,
         "seed": config.seed,
         "version": __version__,
@@ -42,3 +45,9 @@ def best(ledger: Ledger) -> Table:
 def trials(ledger: Ledger) -> list[Table]:
     """Every trial."""
     return [entry_table(entry, ledger.config) for entry in ledger.entries()]
+
+
+def numbers(ledger: Ledger) -> Table:
+    """The numbers of every figure; empty before anything was told."""
+    found = figures.numbers(ledger)
+    return {} if found is None else found.to_dict()

@@ -14,6 +14,8 @@ from tumble.server import reading
 from tumble.server.desk import Desk
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import sentence_for
+from tumble.studies.records import to_status
+from tumble.studies.tables import entry_table, status_table
 
 LOOK = 1.0  # seconds between two looks at the storage, while someone listens
 STILL_HERE = 10.0  # seconds until a listener is told that the server lives
@@ -102,13 +104,14 @@ class Watch:
 
 
 def _snapshot(ledger: Ledger) -> dict[str, Any]:
-    found = {
-        "trials": reading.trials(ledger),
-        "status": reading.status(ledger),
+    """The trials and the status of one moment."""
+    entries, config = ledger.entries(), ledger.config
+    found: dict[str, Any] = {
+        "trials": [entry_table(entry, config) for entry in entries],
+        "status": status_table(to_status(entries, config)),
         "study": reading.study(ledger),
     }
-    plain_found: dict[str, Any] = plain(found)  # NaN differs from itself
-    return plain_found
+    return dict(plain(found))  # NaN differs from itself
 
 
 def _put(queue: asyncio.Queue[Events | None], events: Events | None) -> bool:

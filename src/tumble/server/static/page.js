@@ -1,0 +1,496 @@
+// The page at the rig.  Every typed value and every request that got no answer is kept on this device until
+// the server has it; a request is sent again under the same key, so that nothing is told twice.
+"use strict";
+
+(() => {
+  const $ = id => document.getElementById(id);
+  const short = Figures.short;
+  const RETRY = 2000, SILENT = 25000;
+  const state = {study: null, status: null, trials: new Map(), best: null, chosen: null, busy: false, mode: null, lostSince: null, last: null};
+
+  // -- kept on this device ---------------------------------------------------------------------------------
+
+  const kept = (() => {
+    let store;
+    try { store = window.localStorage; store.getItem("tumble"); } catch { store = null; }
+    const memory = new Map();
+    const full = key => `tumble:${location.host}:${key}`;
+    return {
+      get(key) {
+        const text = store ? store.getItem(full(key)) : memory.get(key);
+        try { return text ? JSON.parse(text) : null; } catch { return null; }
+      },
+      set(key, value) {
+        const text = JSON.stringify(value);
+        try { store ? store.setItem(full(key), text) : memory.set(key, text); } catch { memory.set(key, text); }
+      },
+      drop(key) { if (store) store.removeItem(full(key)); memory.delete(key); },
+    };
+  })();
+
+  function takeToken() {
+    const found = /^#token=(.+)$/.exec(location.hash);
+    if (!found) return;
+    kept.set("token", decodeURIComponent(found[1]));
+    history.replaceState(null, "", location.pathname);
+  }
+
+  function headers(more = {}) {
+    const token = kept.get("token");
+    return token ? {...more, Authorization: `Bearer ${token}`} : more;
+  }
+
+  function newKey() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    return [...bytes].map(b => b.toString(16).padStart(2, "0")).join("");
+  }
+
+  // -- the server ------------------------------------------------------------------------------------------
+
+  class Lost extends Error {}
+
+  async function call(path, options = {}) {
+    let answer;
+    try {
+      answer = await fetch(path, {cache: "no-store", ...options, headers: headers(options.headers)});
+    } catch { throw new Lost(); }
+    if (answer.status === 401) { askForToken(); throw new Lost(); }
+    let table = null;
+    try { table = await answer.json(); } catch { throw new Lost(); }
+    return {code: answer.status, table};
+  }
+
+  async function read(path) {
+    const {code, table} = await call(path);
+    if (code !== 200) throw new Error(table.error);
+    return table;
+  }
+
+  // Send a change; it stays in the outbox until the server has answered it.
+  async function send(path, body, after) {
+    if (state.busy) return;
+    const request = {path, body, key: newKey(), after};
+    kept.set("outbox", request);
+    await deliver(request);
+  }
+
+  async function deliver(request) {
+    state.busy = true;
+    render();
+    try {
+      const options = {method: "POST", body: JSON.stringify(request.body), headers: {"Content-Type": "application/json", "Idempotency-Key": request.key}};
+      const {code, table} = await call(request.path, options);
+      if (code === 503) { say(table.error, "bad"); setTimeout(redeliver, RETRY); return; }
+      kept.drop("outbox");
+      finish(request, code, table);
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      say("The server did not answer. What you sent is kept on this device and is sent again when the server is back; it is never counted twice.", "bad");
+    } finally {
+      state.busy = false;
+      render();
+    }
+  }
+
+  async function redeliver() {
+    const request = kept.get("outbox");
+    if (request && !state.busy) await deliver(request);
+  }
+
+  function finish(request, code, table) {
+    if (code !== 200) {
+      if (table.kind === "Surprising") { state.mode = {kind: "surprise", request, text: table.error}; return; }
+      say(sentence(table.error), "bad");
+      return;
+    }
+    state.mode = null;
+    if (request.path === "/ask" || request.path === "/try") {
+      choose(table.trial);
+      say(`Trial ${table.trial}: set the values below, run it, and type what you measured.`);
+      state.focus = true;
+      return;
+    }
+    kept.drop(`draft:${table.trial}`);
+    state.last = {trial: table.trial, path: request.path};
+    state.trials.set(table.trial, table);
+    if (state.chosen === table.trial) choose(null);
+    const words = {"/void": "is taken out", "/skip": "is skipped", "/amend": "is corrected"};
+    const results = pairs(table.results);
+    const what = words[request.path] || `is told: ${table.outcome}`;
+    say([`Trial ${table.trial} ${what}${results && request.path !== "/void" ? ` (${results})` : ""}.`, ...table.warnings].join(" "), table.outcome === "failed" ? "bad" : "good");
+  }
+
+  function sentence(text) { return text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : "."); }
+
+  function pairs(values) { return Object.entries(values).map(([k, v]) => `${k} = ${number(v)}`).join(", "); }
+
+  function number(value) {
+    if (typeof value !== "number") return value === null || value === undefined ? "–" : String(value);
+    return String(Number(value.toPrecision(6)));
+  }
+
+  function percent(p) {
+    if (typeof p !== "number") return "not known";
+    return p > 0.9999 && p < 1 ? "over 99.99 %" : `${Number((100 * p).toPrecision(4))} %`;
+  }
+
+  // -- the stream of changes -------------------------------------------------------------------------------
+
+  async function follow() {
+    for (;;) {
+      try { await listen(); } catch { /* the connection is said below */ }
+      lost();
+      await new Promise(done => setTimeout(done, RETRY));
+    }
+  }
+
+  async function listen() {
+    const stop = new AbortController();
+    let timer = setTimeout(() => stop.abort(), SILENT);
+    const answer = await fetch("/events", {headers: headers(), signal: stop.signal, cache: "no-store"});
+    if (answer.status === 401) { askForToken(); return; }
+    if (answer.status !== 200) return;
+    await load();
+    found();
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const {done, value} = await reader.read();
+      clearTimeout(timer);
+      if (done) return;
+      timer = setTimeout(() => stop.abort(), SILENT);
+      text += value;
+      const blocks = text.split("\n\n");
+      text = blocks.pop();
+      blocks.forEach(heard);
+    }
+  }
+
+  function heard(block) {
+    const parts = /^event: (\w+)\ndata: (.*)$/s.exec(block);
+    if (!parts) return;
+    const data = JSON.parse(parts[2]);
+    if (parts[1] === "trial") { state.trials.set(data.trial, data); look(); }
+    else if (parts[1] === "status") { state.status = data; read("/study").then(s => { state.study = s; render(); }).catch(() => {}); }
+    else if (parts[1] === "error") say(sentence(data.error), "bad");
+    render();
+  }
+
+  async function load() {
+    const [study, status, trials] = await Promise.all([read("/study"), read("/status"), read("/trials")]);
+    state.study = study; state.status = status;
+    state.trials = new Map(trials.map(t => [t.trial, t]));
+    state.chosen = kept.get("chosen");
+    render();
+    look();
+  }
+
+  let looking = null;
+  function look() {  // the model's part, which may take a while
+    clearTimeout(looking);
+    looking = setTimeout(async () => {
+      try {
+        state.best = await read("/best");
+        renderBest();
+        if ($("figures").open) await drawFigures();
+      } catch { /* the connection is said elsewhere */ }
+    }, 300);
+  }
+
+  async function drawFigures() {
+    const numbers = await read("/figures");
+    if (Object.keys(numbers).length) Figures.draw($("drawn"), numbers);
+  }
+
+  function found() {
+    $("connection").textContent = "live";
+    $("connection").className = "live";
+    $("lost").hidden = true;
+    $("token").hidden = true;
+    state.lostSince = null;
+    redeliver();
+  }
+
+  function lost() {
+    if (!$("token").hidden) return;
+    state.lostSince = state.lostSince || new Date();
+    $("connection").textContent = "server not reached";
+    $("connection").className = "gone";
+    $("lost").hidden = false;
+    $("lost").textContent = `The server can't be reached since ${state.lostSince.toLocaleTimeString()}. What you type is kept on this device. The page goes on by itself when the server is back.`;
+  }
+
+  function askForToken() {
+    $("token").hidden = false;
+    $("study").hidden = true;
+    $("connection").textContent = "needs its token";
+    $("connection").className = "gone";
+  }
+
+  // -- what is shown ---------------------------------------------------------------------------------------
+
+  function say(text, kind = "") {
+    const place = $("message");
+    place.className = `notice ${kind}`;
+    place.textContent = text;
+    place.hidden = !text;
+  }
+
+  function make(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key === "class") made.className = value;
+      else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else if (value === true) made.setAttribute(key, "");
+      else if (value !== false && value !== null) made.setAttribute(key, value);
+    }
+    made.append(...children.filter(child => child !== null));
+    return made;
+  }
+
+  function choose(trial) {
+    state.chosen = trial;
+    if (trial === null) kept.drop("chosen"); else kept.set("chosen", trial);
+  }
+
+  function flights() {
+    return [...state.trials.values()].filter(t => t.outcome === "running" && Object.keys(t.parameters).length);
+  }
+
+  function render() {
+    if (!state.study || !state.status) return;
+    $("study").hidden = false;
+    const {name, objective, maximize, limits, trials, failures} = state.study;
+    document.title = `${name} – tumble`;
+    $("name").textContent = name;
+    $("goal").textContent = `${maximize ? "maximise" : "minimise"} ${objective}${limits.length ? `, with ${limits.join(", ")}` : ""}`;
+    $("about").textContent = `tumble ${state.study.version}, seed ${state.study.seed}, at most ${trials} trials` + (failures === null ? "" : ` and ${failures} failures`);
+    renderCounts();
+    const alarm = state.status.alarm || (state.trials.get(state.chosen) || {}).alarm;
+    $("alarm").hidden = !alarm;
+    if ($("alarm").textContent !== (alarm || "")) $("alarm").textContent = alarm || "";
+    renderSetting();
+    renderTable();
+    renderOwn();
+  }
+
+  function renderCounts() {
+    const s = state.status, {trials, failures} = state.study;
+    const count = (left, all, what) => make("div", {class: `count${left === 0 ? " spent" : ""}`}, make("b", {}, String(left)), `${what} left${all === null ? "" : ` of ${all}`}`);
+    const cards = [count(s.trials_left, trials, "trials")];
+    cards.push(failures === null ? make("div", {class: "count"}, make("b", {}, String(s.failures)), "failed; no limit") : count(s.failures_left, failures, "failures"));
+    $("counts").replaceChildren(...cards);
+  }
+
+  function renderSetting() {
+    const place = $("setting"), running = flights();
+    let trial = running.find(t => t.trial === state.chosen) || running.find(t => t.by_hand) || null;
+    const mine = state.mode && state.mode.kind === "amend" ? state.trials.get(state.mode.trial) : trial;
+    $("flights").replaceChildren(...(running.length > 1 ? running.map(t => make("button", {type: "button", "aria-pressed": String(t === trial), onclick: () => { choose(t.trial); state.shown = null; render(); }}, `trial ${t.trial}${t.by_hand ? "" : " (machine)"}`)) : []));
+    const shown = JSON.stringify([mine, state.mode, state.busy, state.status.trials_left, orphan()]);
+    if (shown === state.shown) return;  // the fields keep their focus
+    state.shown = shown;
+    const active = document.activeElement && document.activeElement.id;
+    const parts = [];
+    const left = orphan();
+    if (left) parts.push(orphanNotice(left));
+    if (state.mode && state.mode.kind === "surprise") parts.push(surprise());
+    else if (state.mode && state.mode.kind === "confirm") parts.push(confirmation());
+    if (mine && state.mode && state.mode.kind === "amend") parts.push(...resultForm(mine, true));
+    else if (trial) parts.push(...settingParts(trial));
+    parts.push(...askParts(trial));
+    place.replaceChildren(...parts);
+    $("next-title").textContent = trial ? `Trial ${trial.trial}` : "Next setting";
+    if (active && $(active)) $(active).focus();
+    if (state.focus) { state.focus = false; const first = place.querySelector("input"); if (first) first.focus(); }
+  }
+
+  function settingParts(trial) {
+    const list = make("dl", {class: "parameters"}, ...Object.entries(trial.parameters).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, number(value)))));
+    return [list, ...promise(trial), ...(trial.by_hand ? resultForm(trial, false) : [make("p", {}, "A machine runs this trial; it tells the result itself.")])];
+  }
+
+  function promise(trial) {
+    const found = [];
+    if (typeof trial.mean === "number") found.push(make("p", {class: "promise"}, `${state.study.objective} should be `, make("b", {}, `${number(trial.mean)} ± ${short(trial.std)}`)));
+    if (typeof trial.p_safe === "number") {
+      const kind = trial.p_safe < 0.5 ? "low" : trial.p_safe < 0.95 ? "doubtful" : "", bar = make("i", {class: kind});
+      bar.style.width = `${100 * trial.p_safe}%`;
+      found.push(make("p", {class: "promise"}, "safe with ", make("b", {}, percent(trial.p_safe)), typeof trial.rho === "number" ? ` (asked for: ${percent(trial.rho)})` : ""), make("div", {class: "meter", "aria-hidden": "true"}, bar));
+    }
+    if (typeof trial.expected_gain === "number") found.push(make("p", {}, `Expected gain of what is left: ${short(trial.expected_gain)}${typeof trial.gain_bound === "number" ? `, at most about ${short(trial.gain_bound)}` : ""}`));
+    if (trial.alarm) found.push(make("p", {class: "notice bad"}, trial.alarm));
+    found.push(make("p", {class: "why"}, trial.why || ""));
+    return found;
+  }
+
+  function resultForm(trial, amending) {
+    const draft = kept.get(`draft:${trial.trial}`) || (amending ? Object.fromEntries(Object.entries(trial.results).map(([k, v]) => [k, String(v)])) : {});
+    const limits = Object.fromEntries(state.study.results.map(name => [name, state.study.limits.filter(text => text.split(" ").includes(name)).join(", ")]));
+    const fields = state.study.results.flatMap(name => [
+      make("label", {for: `result-${name}`}, name, limits[name] ? make("small", {}, `  must keep ${limits[name]}`) : null),
+      make("input", {id: `result-${name}`, name, inputmode: "decimal", autocomplete: "off", value: draft[name] || "", oninput: keepDraft}),
+      make("p", {class: "error", id: `error-${name}`, role: "alert"}),
+    ]);
+    const reason = [make("label", {for: "reason"}, "Why it failed or is skipped ", make("small", {}, "(may stay empty)")), make("input", {id: "reason", name: " reason", autocomplete: "off", value: draft[" reason"] || "", oninput: keepDraft})];
+    const form = make("form", {novalidate: true, autocomplete: "off", onsubmit: event => { event.preventDefault(); amending ? amend(trial, false) : tell(trial, false); }});
+    form.dataset.trial = trial.trial;
+    const button = (text, kind, act) => make("button", {type: "button", class: kind, disabled: state.busy, onclick: act}, text);
+    const bottom = amending
+      ? [button("Failed", "fail", () => amend(trial, true)), button("Leave it as it is", "", () => { kept.drop(`draft:${trial.trial}`); state.mode = null; render(); })]
+      : [button("Failed", "fail", () => tell(trial, true)), button("Skip", "", () => send("/skip", {trial: trial.trial, reason: typed().reason}))];
+    form.append(...(amending ? [make("h3", {}, `Correct trial ${trial.trial}`)] : []), ...fields, make("button", {type: "submit", class: "big ok", disabled: state.busy}, state.busy ? "sending…" : amending ? "Correct it" : "OK"), ...reason, make("div", {class: "buttons"}, ...bottom));
+    return [form];
+  }
+
+  function keepDraft(event) {
+    const form = event.target.form, values = {};
+    for (const field of form.elements) if (field.name) values[field.name] = field.value;
+    kept.set(`draft:${form.dataset.trial}`, values);
+    event.target.removeAttribute("aria-invalid");
+  }
+
+  // What stands in the fields: numbers, the reason, and whether every field that has text has a number.
+  function typed() {
+    const results = {};
+    let right = true;
+    for (const name of state.study.results) {
+      const field = $(`result-${name}`), text = field.value.trim().replace(",", ".");
+      const value = Number(text), wrong = text !== "" && !Number.isFinite(value);
+      field.setAttribute("aria-invalid", String(wrong));
+      $(`error-${name}`).textContent = wrong ? `${field.value} is no number` : "";
+      if (wrong && right) field.focus();
+      right = right && !wrong;
+      if (text !== "" && !wrong) results[name] = value;
+    }
+    return {results, right, reason: $("reason").value.trim()};
+  }
+
+  function tell(trial, failed) {
+    const {results, right, reason} = typed();
+    if (!right) return;
+    if (!failed && !Object.keys(results).length) { say("Type what you measured first. If the trial gave nothing, press Failed or Skip.", "bad"); return; }
+    const body = {trial: trial.trial, results, if_surprising: "refuse"};
+    if (failed) body.failed = reason;
+    send("/tell", body);
+  }
+
+  function amend(trial, failed) {
+    const {results, right, reason} = typed();
+    if (!right) return;
+    send("/amend", failed ? {trial: trial.trial, results, failed: reason} : {trial: trial.trial, results});
+  }
+
+  function surprise() {
+    const {request, text} = state.mode;
+    return make("div", {class: "notice bad", role: "alert"}, make("p", {}, sentence(text)), make("div", {class: "buttons"},
+      make("button", {type: "button", onclick: () => { state.mode = null; send("/tell", {...request.body, if_surprising: "record"}); }}, "Yes, record it"),
+      make("button", {type: "button", onclick: () => { state.mode = null; render(); }}, "No, I correct it")));
+  }
+
+  function confirmation() {
+    const trial = state.mode.trial;
+    return make("div", {class: "notice bad", role: "alert"}, make("p", {}, `Take trial ${trial} out? It teaches nothing any more, and gives back its trial and its failure.`), make("div", {class: "buttons"},
+      make("button", {type: "button", class: "fail", onclick: () => send("/void", {trial, reason: "taken out on the page"})}, "Take it out"),
+      make("button", {type: "button", onclick: () => { state.mode = null; render(); }}, "Keep it")));
+  }
+
+  // A trial with typed values that is over: somebody else told or skipped it.
+  function orphan() {
+    for (const trial of state.trials.values()) {
+      const draft = trial.outcome !== "running" && !(state.mode && state.mode.trial === trial.trial) && kept.get(`draft:${trial.trial}`);
+      if (draft && Object.values(draft).some(Boolean)) return {trial: trial.trial, outcome: trial.outcome, draft};
+    }
+    return null;
+  }
+
+  function orphanNotice({trial, outcome, draft}) {
+    const values = Object.entries(draft).filter(([, v]) => v).map(([k, v]) => `${k.trim()} = ${v}`).join(", ");
+    const buttons = [make("button", {type: "button", onclick: () => { kept.drop(`draft:${trial}`); state.shown = null; render(); }}, "Forget them")];
+    if (["safe", "failed", "unmeasured", "no value"].includes(outcome)) buttons.unshift(make("button", {type: "button", onclick: () => { state.mode = {kind: "amend", trial}; render(); }}, "Use them as a correction"));
+    return make("div", {class: "notice"}, make("p", {}, `Trial ${trial} is over already (${outcome}): somebody else was first. You had typed ${values}.`), make("div", {class: "buttons"}, ...buttons));
+  }
+
+  function askParts(trial) {
+    const found = [];
+    if (state.last && state.last.path !== "/void" && state.last.path !== "/skip" && !(state.mode && state.mode.kind === "amend")) {
+      const last = state.last.trial;
+      found.push(make("div", {class: "buttons"},
+        make("button", {type: "button", id: "undo", onclick: () => { state.mode = {kind: "confirm", trial: last}; render(); }}, `Undo trial ${last}`),
+        make("button", {type: "button", onclick: () => { state.mode = {kind: "amend", trial: last}; render(); }}, `Correct trial ${last}`)));
+    }
+    const spent = state.status.trials_left === 0;
+    if (spent && !trial) found.unshift(make("p", {class: "notice"}, `All ${state.study.trials} trials are used. The setting to use stands below; raise trials in the study file to go on.`));
+    if (!spent) found.unshift(make("button", {type: "button", class: trial ? "" : "big ok", disabled: state.busy, id: "ask", onclick: () => send("/ask", {})}, state.busy ? "one moment…" : trial ? "Another setting meanwhile" : "Next setting"));
+    return found;
+  }
+
+  function renderBest() {
+    const place = $("best-body"), {best, recommended} = state.best || {};
+    if (!best && !recommended) { place.replaceChildren(make("p", {}, "Nothing safe was seen yet.")); return; }
+    const parts = [];
+    if (best) parts.push(make("p", {}, make("b", {}, `${state.study.objective} = ${number(best.value)}`), ` in trial ${best.trial}: ${pairs(best.parameters)}`));
+    if (recommended) parts.push(make("p", {}, make("b", {}, "Recommended: "), `${pairs(recommended.parameters)}; ${state.study.objective} = ${number(recommended.mean)} ± ${short(recommended.std)} expected, safe with ${percent(recommended.p_safe)}${recommended.reached ? "" : ", which is less than asked for: the safest setting known"}`));
+    if (typeof state.status.expected_gain === "number") parts.push(make("p", {}, `Expected gain of the trials left: ${short(state.status.expected_gain)}`));
+    place.replaceChildren(...parts);
+  }
+
+  function renderTable() {
+    if (!$("table").open) return;
+    const {parameters, results} = state.study, names = Object.keys(parameters);
+    const head = ["trial", "outcome", ...names, ...results, "P(safe)", "why", ""];
+    const rows = [...state.trials.values()].reverse().map(t => make("tr", {},
+      make("th", {scope: "row"}, String(t.trial)),
+      make("td", {class: `outcome-${t.outcome}`}, t.outcome + (t.billed ? "" : ", evidence") + (t.amended ? ", amended" : "")),
+      ...names.map(n => make("td", {}, number(t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
+      make("td", {}, percent(t.p_safe)), make("td", {class: "why"}, [t.why, t.reason, ...t.changes].filter(Boolean).join(" ")),
+      make("td", {}, ...(["safe", "failed", "unmeasured", "no value"].includes(t.outcome) && t.billed ? [
+        make("button", {class: "small", type: "button", "aria-label": `correct trial ${t.trial}`, onclick: () => { state.mode = {kind: "amend", trial: t.trial}; render(); $("next").focus(); }}, "correct"),
+        make("button", {class: "small", type: "button", "aria-label": `take trial ${t.trial} out`, onclick: () => { state.mode = {kind: "confirm", trial: t.trial}; render(); $("next").focus(); }}, "take out")] : []))));
+    $("trials").replaceChildren(make("thead", {}, make("tr", {}, ...head.map(text => make("th", {scope: "col"}, text)))), make("tbody", {}, ...rows));
+  }
+
+  function renderOwn() {
+    const form = $("own-form");
+    if (form.childElementCount) return;
+    const draft = kept.get("draft:own") || {};
+    for (const [name, p] of Object.entries(state.study.parameters)) {
+      if (p.type === "fixed") continue;
+      const id = `own-${name}`;
+      const range = p.choices ? "" : `${number(p.low)} to ${number(p.high)}`;
+      const field = p.choices
+        ? make("select", {id, name}, ...p.choices.map((c, i) => make("option", {value: String(i), selected: draft[name] === String(i)}, String(c))))
+        : make("input", {id, name, inputmode: "decimal", autocomplete: "off", value: draft[name] || ""});
+      field.addEventListener("input", () => { const values = {}; for (const f of form.elements) if (f.name) values[f.name] = f.value; kept.set("draft:own", values); });
+      form.append(make("label", {for: id}, name, range ? make("small", {}, `  ${range}`) : null), field);
+    }
+    form.append(make("button", {type: "submit", class: "big"}, "Try it"));
+    form.addEventListener("submit", event => { event.preventDefault(); tryOwn(form); });
+  }
+
+  function tryOwn(form) {
+    const parameters = {};
+    for (const [name, p] of Object.entries(state.study.parameters)) {
+      if (p.type === "fixed") { parameters[name] = p.value; continue; }
+      const text = form.elements[name].value.trim().replace(",", ".");
+      if (!p.choices && (text === "" || !Number.isFinite(Number(text)))) { say(`${name} needs a number.`, "bad"); form.elements[name].focus(); return; }
+      parameters[name] = p.choices ? p.choices[Number(text)] : Number(text);
+    }
+    send("/try", {parameters});
+  }
+
+  // -- start -----------------------------------------------------------------------------------------------
+
+  $("token-form").addEventListener("submit", event => {
+    event.preventDefault();
+    kept.set("token", $("token-field").value.trim());
+    $("token").hidden = true;
+    $("connection").textContent = "connecting…";
+  });
+  if (window.matchMedia("(min-width: 62rem)").matches) $("figures").open = true;
+  $("figures").addEventListener("toggle", look);
+  $("table").addEventListener("toggle", render);
+  window.addEventListener("hashchange", () => { takeToken(); });
+  takeToken();
+  follow();
+})();

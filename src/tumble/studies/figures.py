@@ -1,0 +1,94 @@
+"""The numbers of every figure of a study: page, report, dashboard and notebook draw the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tumble import plots
+from tumble.studies.ledger import Ledger
+from tumble.studies.records import Entry
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What the search expected from what was left, as it stood before each trial.
+
+    Parameters
+    ----------
+    number
+        The trial.
+    expected, bound
+        The expected gain of the trials that were left, and a bound of it, in the objective's units.
+    """
+
+    number: list[int]
+    expected: list[float]
+    bound: list[float | None]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of every figure.
+
+    Parameters
+    ----------
+    objective
+        What the value is called.
+    level
+        The P(safe) that a recommendation needs.
+    progress, budget, forecast, margins, gain, importance, surface, slices, coordinates
+        As `tumble.plots` gives them.
+    """
+
+    objective: str
+    level: float
+    progress: plots.Progress
+    budget: plots.BudgetPath
+    forecast: plots.Forecast
+    margins: list[plots.Margins]
+    gain: Gain
+    importance: plots.Importance
+    surface: plots.Surface | None
+    slices: list[plots.Slice]
+    coordinates: plots.Coordinates
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, except for what is not finite."""
+        return asdict(self)
+
+
+def numbers(ledger: Ledger) -> Numbers | None:
+    """The numbers of a study as it stands; None before anything was told.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    """
+    opt, sign = ledger.optimizer(), ledger.config.sign
+    if not any(trial.status == "told" for trial in opt.trials):
+        return None
+    return Numbers(
+        objective=ledger.config.objective,
+        level=opt.settings.rho_safe,
+        progress=plots.progress_data(opt, sign),
+        budget=plots.budget_data(opt),
+        forecast=plots.forecast_data(opt),
+        margins=plots.margins_data(opt),
+        gain=gain_of(ledger.entries()),
+        importance=plots.importance_data(opt),
+        surface=plots.surface_data(opt, sign=sign),
+        slices=plots.slices_data(opt, sign=sign),
+        coordinates=plots.coordinates_data(opt, sign),
+    )
+
+
+def gain_of(entries: list[Entry]) -> Gain:
+    """What was expected from what was left, by the trials that say so."""
+    known = [e for e in entries if e.decision.get("expected_gain") is not None]
+    return Gain(
+        number=[entry.trial for entry in known],
+        expected=[float(entry.decision["expected_gain"]) for entry in known],
+        bound=[entry.decision.get("gain_bound") for entry in known],
+    )

@@ -129,6 +129,8 @@
     return String(Number(value.toPrecision(6)));
   }
 
+  function spread(value) { return String(Number(value.toPrecision(2))); }
+
   function percent(p) {
     if (typeof p !== "number") return "not known";
     return p > 0.9999 && p < 1 ? "over 99.99 %" : `${Number((100 * p).toPrecision(4))} %`;
@@ -312,7 +314,7 @@
 
   function promise(trial) {
     const found = [];
-    if (typeof trial.mean === "number") found.push(make("p", {class: "promise"}, `${state.study.objective} should be `, make("b", {}, `${number(trial.mean)} ± ${short(trial.std)}`)));
+    if (typeof trial.mean === "number") found.push(make("p", {class: "promise"}, `${state.study.objective} should be `, make("b", {}, `${short(trial.mean)} ± ${spread(trial.std)}`)));
     if (typeof trial.p_safe === "number") {
       const kind = trial.p_safe < 0.5 ? "low" : trial.p_safe < 0.95 ? "doubtful" : "", bar = make("i", {class: kind});
       bar.style.width = `${100 * trial.p_safe}%`;
@@ -430,7 +432,7 @@
     if (!best && !recommended) { place.replaceChildren(make("p", {}, "Nothing safe was seen yet.")); return; }
     const parts = [];
     if (best) parts.push(make("p", {}, make("b", {}, `${state.study.objective} = ${number(best.value)}`), ` in trial ${best.trial}: ${pairs(best.parameters)}`));
-    if (recommended) parts.push(make("p", {}, make("b", {}, "Recommended: "), `${pairs(recommended.parameters)}; ${state.study.objective} = ${number(recommended.mean)} ± ${short(recommended.std)} expected, safe with ${percent(recommended.p_safe)}${recommended.reached ? "" : ", which is less than asked for: the safest setting known"}`));
+    if (recommended) parts.push(make("p", {}, make("b", {}, "Recommended: "), `${pairs(recommended.parameters)}; ${state.study.objective} = ${short(recommended.mean)} ± ${spread(recommended.std)} expected, safe with ${percent(recommended.p_safe)}${recommended.reached ? "" : ", which is less than asked for: the safest setting known"}`));
     if (typeof state.status.expected_gain === "number") parts.push(make("p", {}, `Expected gain of the trials left: ${short(state.status.expected_gain)}`));
     place.replaceChildren(...parts);
   }

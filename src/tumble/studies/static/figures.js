@@ -4,7 +4,7 @@
 
 const Figures = (() => {
   const NS = "http://www.w3.org/2000/svg";
-  const W = 640, H = 360;
+  const W = 520, H = 320, WIDE = 860;
   const M = {left: 66, right: 20, top: 16, bottom: 46};
 
   function element(name, attributes = {}, text = null) {
@@ -274,7 +274,7 @@ const Figures = (() => {
   function surface(n) {
     const d = n.surface;
     if (!d) return [];
-    const plot = new Plot(`${n.objective} over ${d.names[0]} and ${d.names[1]}, with the edge of safety`, {height: 440});
+    const plot = new Plot(`${n.objective} over ${d.names[0]} and ${d.names[1]}, with the edge of safety`, {width: WIDE, height: 440});
     plot.x([d.x[0], d.x[d.x.length - 1]], d.names[0], {log: d.log[0]});
     plot.y([d.y[0], d.y[d.y.length - 1]], d.names[1], {log: d.log[1]});
     const px = d.x.map(plot.px), py = d.y.map(plot.py), flat = d.mean.flat();
@@ -284,7 +284,7 @@ const Figures = (() => {
     d.y.forEach((b, j) => d.x.forEach((a, i) => {
       const [left, right] = [half(px, i, -1), half(px, i, 1)], [top, bottom] = [half(py, j, 1), half(py, j, -1)];
       const share = high > low ? Math.min((d.mean[j][i] - low) / (high - low), 1) : 0;
-      const cell = plot.rect(left, top, right - left + 0.6, bottom - top + 0.6, "cell");
+      const cell = plot.rect(left, top, right - left, bottom - top, "cell");
       cell.setAttribute("fill-opacity", (0.06 + 0.72 * (1 - share)).toFixed(3));
     }));
     for (const [a, b] of edge(px, py, d.p_safe, d.level)) plot.path([a, b], "edge");
@@ -335,7 +335,7 @@ const Figures = (() => {
 
   function coordinates(n) {
     const d = n.coordinates, axes = d.names.length + 1;
-    const width = Math.max(W, 110 * axes), plot = new Plot("Every trial through its parameters", {width, height: 340, margin: {left: 60, right: 70, top: 40, bottom: 20}});
+    const width = Math.max(WIDE, 110 * axes), plot = new Plot("Every trial through its parameters", {width, height: 340, margin: {left: 60, right: 70, top: 40, bottom: 20}});
     const x = i => plot.m.left + i * (plot.w - plot.m.left - plot.m.right) / Math.max(axes - 1, 1);
     const y = v => plot.h - plot.m.bottom - v * (plot.h - plot.m.top - plot.m.bottom);
     const known = d.value.filter(isNumber), [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];

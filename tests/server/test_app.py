@@ -121,6 +121,29 @@ def test_a_repeated_key_gets_the_first_answer_also_after_a_restart(file: Path) -
         assert (other.status_code, "came with another request" in other.json()["error"]) == (422, True)
 
 
+def test_several_trials_are_asked_for_and_fewer_are_explained(client: Client) -> None:
+    first = client.post("/ask", {"n": 3}, "k").json()
+    assert [trial["trial"] for trial in first["trials"]] == [0, 1, 2]
+    assert client.post("/ask", {"n": 3}, "k").json() == first
+    rest = client.post("/ask", {"n": 9}).json()
+    assert (len(rest["trials"]), "all 8 trials" in rest["why_fewer"]) == (5, True)
+    assert client.post("/ask", {"n": 0}).json()["error"] == "n must be at least 1, but 0 came"
+    assert client.post("/ask", {"n": 1}).status_code == 409
+
+
+def test_a_setting_of_ones_own_is_tried_once_for_each_key(file: Path) -> None:
+    body = {"parameters": {"x": 0.5, "y": 0.25}}
+    with served(file) as client:
+        tried = client.post("/try", body, "k").json()
+        assert (tried["trial"], tried["parameters"], tried["mode"]) == (0, body["parameters"], "try")
+    with served(file) as client:
+        assert client.post("/try", body, "k").json() == tried
+        assert client.get("/status")["pending"] == 1
+        wrong = client.post("/try", {"parameters": {"x": 2, "y": 0.25}})
+        assert (wrong.status_code, "x" in wrong.json()["error"]) == (422, True)
+        assert client.post("/skip", {"trial": 0, "never": True}).json()["outcome"] == "never"
+
+
 def test_a_surprising_value_is_recorded_with_a_warning_or_refused(client: Client) -> None:
     for _ in range(7):
         trial = client.post("/ask").json()

@@ -24,7 +24,7 @@ from tumble.cli.options import (
     without_question,
 )
 from tumble.cli.questions import confirm_at_terminal, is_at_terminal
-from tumble.errors import BudgetExhausted, InputError, TrialsExhausted
+from tumble.errors import InputError
 from tumble.studies import rig, tables
 from tumble.studies.config import NAME
 from tumble.studies.results import check_names
@@ -34,7 +34,6 @@ from tumble.studies.whole_files import write_whole
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
     from tumble.studies.runner import End
-    from tumble.trials import Suggestion
 
 FAULT, STOPPED = 3, 130
 
@@ -131,6 +130,8 @@ def ask(file: Path, count: int | None, json: bool) -> None:
     Example: tumble ask drill.toml -n 2
     """
     ledger = open_ledger(file)
+    from tumble.studies.batches import ask_for  # after the file was read: it is slow
+
     found, why = ask_for(ledger, count or 1)
     if json:
         asked = [tables.suggestion_table(suggestion) for suggestion in found]
@@ -140,17 +141,6 @@ def ask(file: Path, count: int | None, json: bool) -> None:
     if why:
         said = f"{len(found)} of {count} trials may start now: {why}"
         print(f"tumble: {show.printable(said)}", file=sys.stderr)
-
-
-def ask_for(ledger: Ledger, count: int) -> tuple[list[Suggestion], str]:
-    """So many suggestions, and why there are fewer; what `Ledger.ask` raises where there is none."""
-    found = [ledger.ask()]
-    while len(found) < count:
-        try:
-            found.append(ledger.ask())
-        except (BudgetExhausted, TrialsExhausted) as end:
-            return found, str(end)
-    return found, ""
 
 
 @click.command(epilog=EPILOG)

@@ -72,13 +72,15 @@ async def explain_body(request: Request, error: RequestValidationError) -> Json:
     return refusal(UNUSABLE, "InputError", _sentence(first, error.body))
 
 
-KNOWN = ("trial", "results", "failed", "transient", "if_surprising", "reason", "parameters", "n")
+KNOWN = ("trial", "results", "failed", "transient", "if_surprising", "reason", "never", "parameters", "n")
 EXPECTED = {
     "int_type": "a whole number",
     "float_type": "a number",
     "string_type": "text",
     "bool_type": "true or false",
     "dict_type": 'an object such as {"cost": 3.2}',
+    "greater_than_equal": "at least 1",
+    "less_than_equal": "at most 256",
     "literal_error": '"record" or "refuse"',
     "model_attributes_type": 'an object such as {"trial": 7}',
     "json_invalid": "JSON",

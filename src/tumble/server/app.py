@@ -116,6 +116,10 @@ def _add_changes(app: FastAPI, study: Study) -> None:
     async def ask(body: bodies.Ask | None = None, key: Key = None) -> Any:
         return await study.change(doors.ask, body or bodies.Ask(), key)
 
+    @app.post("/try", responses=ERRORS, summary="Try a setting of your own: a trial like any other.")
+    async def try_(body: bodies.Try, key: Key = None) -> Any:
+        return await study.change(doors.try_, body, key)
+
     @app.post("/tell", responses=ERRORS, summary="Tell what came of a trial: its results, or that it failed.")
     async def tell(body: bodies.Tell, key: Key = None) -> Any:
         return await study.change(doors.tell, body, key)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Results = dict[str, float]
+MOST_AT_ONCE = 256  # trials of one asking
 
 
 class Body(BaseModel):
@@ -16,7 +17,11 @@ class Body(BaseModel):
 
 
 class Ask(Body):
-    """The next trial."""
+    """The next trial, or several."""
+
+    n: int | None = Field(
+        default=None, ge=1, le=MOST_AT_ONCE, description='How many; the answer is then {"trials": [...]}.'
+    )
 
 
 class Tell(Body):
@@ -39,6 +44,7 @@ class Skip(Body):
 
     trial: int = Field(description="Its number.")
     reason: str = Field(default="", description="Why.")
+    never: bool = Field(default=False, description="Whether the search is to keep away from its setting.")
 
 
 class Void(Body):
@@ -54,3 +60,12 @@ class Amend(Body):
     trial: int = Field(description="Its number.")
     results: Results = Field(default_factory=dict, description="Those that change, by name.")
     failed: str | None = Field(default=None, description="Why it failed; leave it out where it did not.")
+
+
+class Try(Body):
+    """A setting of one's own."""
+
+    parameters: dict[str, bool | int | float | str] = Field(
+        description="Every parameter by name; fixed ones need not be.",
+        examples=[{"speed": 1000}],
+    )

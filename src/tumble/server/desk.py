@@ -51,13 +51,17 @@ class Desk:
 
     def _current(self) -> Ledger:
         config = read_study_file(self._file)
-        if self._ledger is None:
-            self._ledger = Ledger(config, reading=self._reading)
-            self._ledger.asker = this_runner()
-        elif config != self._ledger.config:
+        if self._ledger is not None and config == self._ledger.written:
+            return self._ledger
+        if self._ledger is not None and not self._reading:
             self._ledger.follow(config)
+            return self._ledger
+        self._close()
+        self._ledger = Ledger(config, reading=self._reading)
+        self._ledger.asker = this_runner()
         return self._ledger
 
     def _close(self) -> None:
         if self._ledger is not None:
             self._ledger.close()
+        self._ledger = None

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from tumble.errors import InputError
 from tumble.server import bodies
 from tumble.studies import undo
+from tumble.studies.batches import ask_for
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
 from tumble.studies.requests import Request, marking, trials_of
@@ -32,9 +33,22 @@ class Surprising(InputError):
 
 
 def ask(ledger: Ledger, body: bodies.Ask, known: list[int]) -> Table:
-    """The next trial."""
+    """The next trial, or several."""
+    handed = [ledger.suggestion(n) for n in known if _is_handed_out(ledger.entry(n))]
+    if body.n is None:
+        return suggestion_table(handed[0] if handed else ledger.ask())
+    missing = body.n - len(handed)
+    found, why = (handed, "") if handed and missing <= 0 else ask_for(ledger, missing)
+    trials = found if found is handed else [*handed, *found]
+    return {"trials": [suggestion_table(trial) for trial in trials], "why_fewer": why}
+
+
+def try_(ledger: Ledger, body: bodies.Try, known: list[int]) -> Table:
+    """A setting of one's own; one whose asking was interrupted is taken up again, as by the next asking."""
     handed = [n for n in known if _is_handed_out(ledger.entry(n))]
-    return suggestion_table(ledger.suggestion(handed[0]) if handed else ledger.ask())
+    if handed:
+        return suggestion_table(ledger.suggestion(handed[0]))
+    return suggestion_table(ledger.ask() if known else ledger.try_(body.parameters))
 
 
 def tell(ledger: Ledger, body: bodies.Tell, known: list[int]) -> Table:
@@ -56,7 +70,7 @@ def tell(ledger: Ledger, body: bodies.Tell, known: list[int]) -> Table:
 
 def skip(ledger: Ledger, body: bodies.Skip, known: list[int]) -> Table:
     """Withdraw a trial."""
-    return _told(ledger, ledger.entry(known[0]) if known else ledger.skip(body.trial, body.reason))
+    return _told(ledger, ledger.entry(known[0]) if known else _skip(ledger, body))
 
 
 def void(ledger: Ledger, body: bodies.Void, known: list[int]) -> Table:
@@ -97,6 +111,10 @@ class Memory:
         if len(self._answers) > REMEMBERED:
             self._answers.popitem(last=False)
         return answer
+
+
+def _skip(ledger: Ledger, body: bodies.Skip) -> Entry:
+    return ledger.skip(body.trial, body.reason, kind="never" if body.never else "skipped")
 
 
 def _is_handed_out(entry: Entry) -> bool:

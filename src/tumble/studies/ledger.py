@@ -183,7 +183,7 @@ class Ledger:
         """
         setting = exact(self.config.space, {**self.config.fixed, **parameters})
         self.config.space.check_known(setting)
-        self._check_may_start(owner)
+        self._check_may_start(owner, {})
         return self._hand_out(try_note(self.config, self.optimizer(), setting), owner)
 
     def adopt(self, owner: Owner, before: float = math.inf) -> Suggestion | None:

@@ -20,7 +20,8 @@ from . import printed as paper
 
 CONSTRAINED = ("eic", "pesc", "xsf")  # the methods of the paper's tables under constraints
 FEWER = {"pesc": 10}  # seeds of the methods that take longest
-BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults, hyperparameters learned"}
+BLOCK_TITLES = {"paper": 'settings="paper"', "default": "tumble's defaults"}
+CAPTIONS = {"paper": 'settings="paper"', "default": "tumble's defaults, hyperparameters learned"}
 TITLES = {
     "hartmann6": "Hartmann 6D",
     "michalewicz10": "Michalewicz 10D",
@@ -52,7 +53,7 @@ def parts(lines: Sequence[Line], seeds: range | None, groups: Sequence[Group]) -
     for block, group in product(BLOCK_TITLES, groups):
         for family in group.families:
             if any((family, method, block) in found for method in group.methods):
-                caption = f"{TITLES[family]}, {group.title}, {BLOCK_TITLES[block]}"
+                caption = f"{TITLES[family]}, {group.title}, {CAPTIONS[block]}"
                 rows = [_row(found, family, method, block, group.ours) for method in group.methods]
                 result.append(Table(caption, _header(group.ours), rows))
                 result.append(_ranking(found, family, group.methods, block, group.ours))

@@ -202,6 +202,11 @@ class Optimizer:
         return find_method(self.method, limited=self._is_limited)
 
     @property
+    def takes_names(self) -> bool:
+        """Whether a setting is a dict by name: the search has a `Space`, not bounds."""
+        return not self._boxed
+
+    @property
     def fitted(self) -> Fitted | None:
         """The hyperparameters of the last suggestion, where the next fit starts; None before the first."""
         return self._fitted

@@ -1,0 +1,85 @@
+"""Where trials run: here, one after the other; in processes of one's own; or in any executor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from . import checks
+from .errors import Failure, InputError
+from .outcomes import Reading, read_failure, read_outcome
+
+MOST = 1024  # trials at once
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who runs trials, and how many at once."""
+
+    executor: Executor
+    at_once: int
+
+
+class Here(Executor):
+    """Runs a trial at once, in the thread that submits it."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run it; the future that comes back has ended. Whatever it raises goes on through its result."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+def evaluate(fun: Callable[..., Any], x: Any, args: tuple[Any, ...]) -> Reading:
+    """What came of fun(x, *args): a value with constraints, or a failure."""
+    try:
+        returned = fun(x, *args)
+    except Failure as failure:
+        return read_failure(failure)
+    return read_outcome(returned)
+
+
+@contextmanager
+def open_workers(given: object, parallel: object) -> Iterator[Workers]:
+    """The workers that were asked for.
+
+    Parameters
+    ----------
+    given
+        A number of processes, -1 for one on each CPU, or an executor, which is left open.
+    parallel
+        How many trials run at once; None for as many as there are processes, or CPUs.
+
+    Raises
+    ------
+    InputError
+        If `given` is something else.
+    """
+    at_once = None if parallel is None else checks.whole(parallel, "parallel", 1, MOST)
+    cpus = os.cpu_count() or 1
+    if isinstance(given, Executor):
+        yield Workers(given, at_once or cpus)
+        return
+    count = cpus if given == -1 and not isinstance(given, bool) else _count(given)
+    if count == 1:
+        yield Workers(Here(), 1)
+        return
+    with ProcessPoolExecutor(count) as pool:
+        yield Workers(pool, min(at_once or count, count))
+
+
+def _count(given: object) -> int:
+    try:
+        return checks.whole(given, "workers", 1, MOST)
+    except InputError:
+        raise InputError(
+            f"workers must be a number of processes from 1 to {MOST}, -1 for one on each CPU, or an executor "
+            f"such as concurrent.futures.ProcessPoolExecutor(4), not {checks.show(given)}"
+        ) from None

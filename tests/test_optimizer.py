@@ -805,3 +805,85 @@ def test_nothing_is_predicted_before_a_value_was_seen() -> None:
     suggestion = opt.ask()
     assert np.isnan(suggestion.mean)
     assert "no value was seen yet" in suggestion.why
+
+
+# -- known constraints ------------------------------------------------------------------------------------
+
+THIN = "x0**2 + 0.25 * (x1 - 5)**2 <= 0.04"  # a share of 2.5e-3
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"), [*((method, TINY) for method in sorted(tumble.methods.METHODS)), ("xsf", "paper")]
+)
+def test_no_method_suggests_what_known_constraints_forbid(method, settings):
+    opt = tumble.Optimizer(
+        BOX, 8, 3, constraints=None, seed=1, method=method, settings=settings, known=["x0 + x1 <= 4.9", THIN]
+    )
+    opt.tell([0.0, 4.8], 1.0, [-1.0] if tumble.methods.METHODS[method].constrained else None)
+    for _ in range(3):
+        s = opt.ask()
+        assert opt.space.broken(s.x) == []
+        opt.tell(s, bowl(s.x), [s.x[0] - 0.1] if opt.constraint_names else None)
+    found = opt.recommend()
+    assert found is not None
+    assert opt.space.broken(found.x) == []
+
+
+def test_the_first_suggestions_keep_what_is_known_and_differ():
+    opt = tumble.Optimizer(BOX, 6, seed=0, known=THIN)
+    first, second = opt.ask(), opt.ask()
+    assert opt.space.broken(first.x) == opt.space.broken(second.x) == []
+    assert not np.array_equal(first.x, second.x)
+
+
+def test_known_constraints_hold_in_a_mixed_space_with_few_settings_and_with_many():
+    for high in (4, 400):
+        parameters: dict = {"n": Int(1, high), "m": Int(1, high), "kind": Categorical(("a", "b", "c"))}
+        space = Space(parameters, known=["n * m <= 2 * n + 4", 'kind != "a" or n == 1'])
+        opt = tumble.Optimizer(space, 8, seed=0, settings=TINY)
+        for _ in range(6):
+            s = opt.ask()
+            assert space.broken(s.x) == []
+            opt.tell(s, float(s.x["n"] - s.x["m"]))
+        assert len({tuple(t.x.items()) for t in opt.trials}) == 6
+
+
+def test_results_of_settings_that_break_what_is_known_may_be_told_and_teach():
+    opt = tumble.Optimizer(BOX, 6, 2, constraints=1, seed=0, settings=TINY, known="x0 <= 0")
+    opt.tell([4.0, 5.0], 3.0, [-1.0], billed=False)
+    opt.tell([3.0, 5.0], 3.0, [1.0])
+    for _ in range(2):
+        s = opt.ask()
+        assert s.x[0] <= 0.0
+        opt.tell(s, bowl(s.x), [-1.0])
+    assert opt.n_told == 4
+
+
+@pytest.mark.parametrize("space", [BOX, Space({"x0": Float(-5.0, 5.0), "x1": Int(0, 10)})])
+def test_known_constraints_are_saved(space):
+    opt = tumble.Optimizer(space, 6, seed=0, settings=TINY, known=["x0 + x1 <= 4", "x0 >= -4"])
+    opt.tell([0.0, 3.0], 1.0)
+    again = tumble.Optimizer.from_dict(opt.to_dict())
+    assert again.space == opt.space
+    assert again.space.known == ("x0 + x1 <= 4", "x0 >= -4")
+    assert repr(again.ask()) == repr(opt.ask())
+
+
+def test_a_damaged_known_constraint_in_a_save_is_refused():
+    saved = tumble.Optimizer(BOX, 6, seed=0, known=["x0 + x1 <= 4"]).to_dict()
+    saved["space"]["known"] = ["x0 + x9 <= 4"]
+    with pytest.raises(tumble.InputError, match=r"damaged .*there is no parameter 'x9'"):
+        tumble.Optimizer.from_dict(saved)
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ("x + y <= 1", "known: there is no parameter 'x'"),
+        (["x0 >= 9"], "no setting was found that keeps what is known"),
+        ({"x0": 3}, "known must be a list of texts"),
+    ],
+)
+def test_known_constraints_that_can_not_be_used_are_refused_at_once(known, message):
+    with pytest.raises(tumble.InputError, match=message):
+        tumble.Optimizer(BOX, 6, known=known)

@@ -17,6 +17,7 @@ from .core.gain import Gain
 from .core.history import History
 from .core.method import Method
 from .core.process.models import Fitted, Models, fit_models
+from .core.search.known import Known
 from .core.search.modes import Proposal
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
@@ -265,7 +266,9 @@ class Optimizer:
             return None
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
-            found = recommend(history, self.settings, rng, warm=self._fitted, domain=self.space.domain)
+            found = recommend(
+                history, self.settings, rng, warm=self._fitted, domain=self.space.domain, known=self._known
+            )
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
     @in_turn
@@ -384,7 +387,7 @@ class Optimizer:
         with one_blas_thread():
             proposal = propose(
                 self._history(), state, method, self.settings, rng, warm=self._fitted, domain=self.space.domain,
-                trials_left=max(self.trials_left, 1),
+                known=self._known, trials_left=max(self.trials_left, 1),
             )  # fmt: skip
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
@@ -756,6 +759,11 @@ class Optimizer:
     def _is_limited(self) -> bool:
         """Whether a budget of failures or a constraint limits the search."""
         return self.max_failures is not None or bool(self._names)
+
+    @property
+    def _known(self) -> Known | None:
+        region = self.space.region
+        return None if region is None else Known(region.allows, region.inside)
 
     def _history(self) -> History:
         return counting.history(self._trials, self.space.dim, len(self.constraint_names))

@@ -321,7 +321,7 @@ class Space:
             rows = np.tile(u, (len(steps), 1))
             rows[:, self._slices[name]] = steps
             found.append(rows)
-        return np.vstack(found)
+        return self._allowed(np.vstack(found))
 
     def _all_points(self) -> Array | None:
         """(P, D) every admissible point; None where there are more than MOST_POINTS."""
@@ -329,7 +329,13 @@ class Space:
         if any(n is None for n in counts) or math.prod(n for n in counts if n) > MOST_POINTS:
             return None
         each = [_values(parameter) for parameter in self._parameters.values()]
-        return np.array([np.concatenate(combination) for combination in itertools.product(*each)])
+        return self._allowed(
+            np.array([np.concatenate(combination) for combination in itertools.product(*each)])
+        )
+
+    def _allowed(self, points: Array) -> Array:
+        """Those of `points` (M, D) that keep the known constraints."""
+        return points if self._region is None else np.asarray(points[self._region.allows(points)])
 
     def to_dict(self) -> dict[str, Any]:
         """The space as a dict that `json` can write; `from_dict` reads it.

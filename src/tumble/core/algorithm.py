@@ -19,6 +19,7 @@ from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
 from .search.context import Context
 from .search.domain import Domain
+from .search.known import Known
 from .search.modes import Proposal, Search
 from .settings import Settings
 
@@ -42,7 +43,8 @@ class Recommendation:
 
 def propose(
     history: History, state: BudgetState | None, method: Method, settings: Settings, rng: np.random.Generator,
-    *, warm: Fitted | None = None, domain: Domain | None = None, trials_left: int | None = None,
+    *, warm: Fitted | None = None, domain: Domain | None = None, known: Known | None = None,
+    trials_left: int | None = None,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
@@ -58,6 +60,8 @@ def propose(
         The hyperparameters of the last fit.
     domain
         The settings that can be run; None where all of the unit cube can.
+    known
+        The settings that known constraints allow; None where there are none.
     trials_left
         How many trials are left, this one included: what they can gain is reported. None for no report.
 
@@ -74,8 +78,8 @@ def propose(
         controlled=method.controlled, own_level=method.own_level,
     )  # fmt: skip
     if decision.mode == "start":
-        return _first(history, decision.rho, rng, domain)
-    context = Context.of(history, fit_models(history, settings, warm), settings, rng, domain, decision)
+        return _first(history, decision.rho, rng, domain, known)
+    context = Context.of(history, fit_models(history, settings, warm), settings, rng, domain, decision, known)
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
     x = _maximum(search, decision, method)
     if x is not None:
@@ -112,11 +116,12 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
 
 def recommend(
     history: History, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None,
-    domain: Domain | None = None,
+    domain: Domain | None = None, known: Known | None = None,
 ) -> Recommendation:  # fmt: skip
     """argmin μ(x) subject to φ(x) >= ρ_safe, the last line of Algorithm 1."""
     models = fit_models(history, settings, warm)
-    context = Context.of(history, models, settings, rng, domain, Decision("careful", settings.rho_safe))
+    decision = Decision("careful", settings.rho_safe)
+    context = Context.of(history, models, settings, rng, domain, decision, known)
     search = Search(context, _LowestMean(models.objective), revisit=True, ftol=1e-6)
     x = search.careful(settings.rho_safe) if search.limited else search.free()
     reached = x is not None
@@ -152,9 +157,12 @@ class _LowestMean:
         return -mean, -d_mean
 
 
-def _first(history: History, rho: float, rng: np.random.Generator, domain: Domain | None) -> Proposal:
+def _first(
+    history: History, rho: float, rng: np.random.Generator, domain: Domain | None, known: Known | None
+) -> Proposal:
     """A point of the cube, as far as can be from what is in flight, where nothing is known."""
     x = low_discrepancy(64 if len(history.pending) else 1, history.X.shape[1], rng)
+    x = known.fill(x, len(x), rng) if known else x
     x = domain.snap(x) if domain else x
     if len(history.pending):
         x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]

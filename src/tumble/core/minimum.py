@@ -51,7 +51,7 @@ class Minima:
 
 def sample(
     gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, settings: Settings,
-    rng: np.random.Generator,
+    rng: np.random.Generator, grid: Array | None = None,
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings.
 
@@ -71,12 +71,14 @@ def sample(
         The law, the number of samples and of grid points.
     rng
         The source of randomness.
+    grid : (Q, D)
+        Where the fitted laws look; None for `settings.grid` points all over the cube.
     """
     if settings.minima == "joint":
         rows = likeliest(gp, constraints, points, eta, settings.grid)
         drawn = joint(gp, points, settings.n_minima, rng, constraints, rows)
     else:
-        grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
+        grid = low_discrepancy(settings.grid, gp.X.shape[1], rng) if grid is None else grid
         mean, var = gp.predict(grid)
         if settings.minima == "frechet":
             drawn = frechet(mean, var, eta, settings.n_minima, rng, cap=settings.cap_minima)

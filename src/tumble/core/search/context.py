@@ -15,6 +15,7 @@ from ..process.models import Models
 from ..settings import Incumbent, Settings
 from .candidates import everywhere, lowest_within, surroundings
 from .domain import Domain
+from .known import Known
 from .maximize import ValueAndGrad
 
 FREE = Decision("free", 0.0)
@@ -35,11 +36,12 @@ class Context:
     rng: np.random.Generator
     domain: Domain | None = None  # the settings that can be run; None for the whole unit cube
     decision: Decision = FREE
+    known: Known | None = None  # constraints between parameters; None where there are none
 
     @staticmethod
     def of(
         history: History, models: Models, settings: Settings, rng: np.random.Generator,
-        domain: Domain | None = None, decision: Decision = FREE,
+        domain: Domain | None = None, decision: Decision = FREE, known: Known | None = None,
     ) -> "Context":  # fmt: skip
         """The context of a history, of the models fitted to it, and of what was decided."""
         gp, valued = models.objective, np.isfinite(history.y)
@@ -47,7 +49,7 @@ class Context:
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
         eta = _incumbent(history, gp, means, settings.incumbent)
         pending = gp.with_pending(history.pending)
-        return Context(history, models, pending, means, eta, settings, rng, domain, decision)
+        return Context(history, models, pending, means, eta, settings, rng, domain, decision, known)
 
     @property
     def safe_eta(self) -> float:
@@ -93,8 +95,13 @@ class Context:
         return bool(feasibility.constraints) or feasibility.crash is not None
 
     def held(self, fun: ValueAndGrad) -> ValueAndGrad:
-        """`fun` with a gradient along the coordinates that move freely."""
-        return fun if self.steps is None else self.steps.held(fun)
+        """`fun` with a gradient along the coordinates that move freely, and -inf where it is not allowed."""
+        along = fun if self.steps is None else self.steps.held(fun)
+        return along if self.known is None else self.known.within(along)
+
+    def keep(self, points: Array) -> Array:
+        """Those of `points` (M, D) that keep the known constraints."""
+        return points if self.known is None else self.known.keep(points)
 
     def _spread_out(self) -> Array:
         """Candidates all over the admissible settings, around the best trials, and downhill from them."""
@@ -105,15 +112,17 @@ class Context:
             self.objective, self.best, self.settings.raw_samples, self.rng,
             descend=self.settings.descend, held=self.held,
         )  # fmt: skip
+        if self.known is not None:
+            points = self.known.fill(points, self.settings.raw_samples, self.rng)
         if steps is None:
             return points
         around = [steps.neighbours(x) for x in self.best]
-        return steps.admissible(np.vstack([points, *around]))
+        return steps.admissible(self.keep(np.vstack([points, *around])))
 
     def _lowest_allowed(self, points: Array) -> Array:
         """Where the mean is lowest under φ >= each of LEVELS and ρ, from the best of `points`."""
         history, feasibility = self.history, self.models.feasibility
-        points = np.vstack([points, history.X[history.safe]])
+        points = np.vstack([points, self.keep(history.X[history.safe])])
         margin, mean = feasibility.margin(points), self.objective.mean(points)
         wanted = {*LEVELS, self.decision.rho} if 0.0 < self.decision.rho < 1.0 else set(LEVELS)
         starts, levels = [], []
@@ -141,7 +150,8 @@ class Context:
             inside = self.models.feasibility.margin(points) >= ndtri(self.decision.rho)
             if inside.any():
                 points, constraints = points[inside], ()
-        return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng)
+        grid = None if self.known is None else self.candidates
+        return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng, grid)
 
 
 def _incumbent(history: History, gp: GP, means: Array, kind: Incumbent) -> float:

@@ -60,7 +60,7 @@ class Domain:
         best = climb(starts)
         points, values = best.points[:FEW], worth(best.points[:FEW])
         for _ in range(ROUNDS):
-            found = [self.neighbours(x) for x in points]
+            found = [np.vstack([x, self.neighbours(x)]) for x in points]
             ends = np.cumsum([len(rows) for rows in found])[:-1]
             gained = np.split(worth(np.vstack(found)), ends)
             steps = [rows[gain.argmax()] for rows, gain in zip(found, gained, strict=True)]

@@ -191,6 +191,7 @@ class Search:
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
         reach = np.min(scales, axis=0) if scales else self.context.scales
         points = np.vstack([X, surroundings(X, reach, 256, self.context.rng)])
+        points = self.context.keep(points)
         return points if self.context.steps is None else self.context.steps.admissible(points)
 
     def _starts(self, points: Array, screened: Array) -> Array:
@@ -208,9 +209,9 @@ class Search:
 
         If every one of these points was tried already, the best of `others` is taken.
         """
-        best = self._ascend(climb, starts, worth)
+        best = self._polished(self._ascend(climb, starts, worth), worth)
         if self.revisit:
-            return np.asarray(best.points[int(np.argmax(best.values))])
+            return self._first_of(best)
         new = self._is_new(best)
         if not new.any():
             domain = self.context.domain
@@ -218,7 +219,20 @@ class Search:
             fallback = Maxima(found, worth(found))
             among = self._is_new(fallback)
             best, new = (fallback, among) if among.any() else (best, ~new)
-        return np.asarray(best.points[int(np.argmax(np.where(new, best.values, -np.inf)))])
+        return self._first_of(Maxima(best.points, np.where(new, best.values, -np.inf)))
+
+    def _first_of(self, found: Maxima) -> Array:
+        """The point of the largest value, one that keeps the known constraints."""
+        known = self.context.known
+        return np.asarray(found.points[int(np.argmax(found.values))]) if known is None else known.best(found)
+
+    def _polished(self, found: Maxima, worth: Callable[[Array], Array]) -> Maxima:
+        """`found`, and better points beside it where known constraints stopped a climb."""
+        context = self.context
+        if context.known is None:
+            return found
+        moves = np.ones(found.points.shape[1], dtype=bool) if context.domain is None else context.domain.moves
+        return context.known.polish(found, worth, context.scales, moves, context.rng)
 
     def _ascend(
         self, climb: Callable[[Array], Maxima], starts: Array, worth: Callable[[Array], Array]

@@ -1,12 +1,17 @@
 """`tumble.minimize`: what fun may return and raise, x0, callbacks, progress, budgets."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
+from scipy.optimize import Bounds, NonlinearConstraint
 
 import tumble
+from tumble.space import Categorical, Float, Int, Space
 
+LinearConstraint: Any = optimize.LinearConstraint
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 BOX = [(-5.0, 5.0), (0.0, 10.0)]
 
@@ -295,3 +300,98 @@ def test_min_gain_ends_the_search_where_too_little_is_left():
 def test_a_min_gain_that_is_no_number_above_zero_is_refused(least, message):
     with pytest.raises(tumble.InputError, match=f"min_gain must be {message}, not"):
         tumble.minimize(lambda x: 0.0, [(0.0, 1.0)], trials=3, min_gain=least)
+
+
+# -- the habits of SciPy -----------------------------------------------------------------------------------
+
+
+def test_bounds_args_and_constraint_objects_are_those_of_scipy():
+    def fun(x, a, b):
+        assert isinstance(x, np.ndarray)
+        return bowl(x) + a - b
+
+    bounds = Bounds([-5.0, 0.0], [5.0, 10.0])
+    limits = [LinearConstraint([1.0, 1.0], -np.inf, 3.0), NonlinearConstraint(lambda x: x[0], -2.0, 0.5)]
+    res = tumble.minimize(fun, bounds, 8, seed=0, settings=TINY, args=(2.0, 1.0), constraints=limits)
+    assert all(t.x.sum() <= 3.0 and -2.0 <= t.x[0] <= 0.5 for t in res.trials)
+    assert res.fun == pytest.approx(bowl(res.x) + 1.0)
+    single = tumble.minimize(lambda x, a: bowl(x) + a, bounds, 2, seed=0, settings=TINY, args=5.0)
+    assert single.fun == pytest.approx(bowl(single.x) + 5.0)
+
+
+def test_known_constraints_may_be_text_and_objects():
+    res = run(bowl, 6, known=["x0 + x1 <= 3", LinearConstraint([1.0, 0.0], -1.0, 1.0)])
+    assert all(t.x.sum() <= 3.0 and abs(t.x[0]) <= 1.0 for t in res.trials)
+    assert all(t.x.sum() <= 3.0 for t in run(bowl, 4, known="x0 + x1 <= 3").trials)
+    assert all(t.x[0] <= 1.0 for t in run(bowl, 4, known=LinearConstraint([1.0, 0.0], -5.0, 1.0)).trials)
+
+
+def test_a_start_that_breaks_what_is_known_is_refused_before_anything_runs():
+    with pytest.raises(
+        tumble.InputError, match=r'x0 = 4, x1 = 3 does not keep "x0 \+ x1 <= 3", which is known'
+    ):
+        run(pytest.fail, 6, known="x0 + x1 <= 3", x0=[4.0, 3.0])
+
+
+def test_a_space_hands_out_settings_by_name():
+    space = Space({"rate": Float(0.1, 10.0, log=True), "n": Int(1, 5), "kind": Categorical(("a", "b"))})
+
+    def fun(setting):
+        assert list(setting) == ["rate", "n", "kind"]
+        assert isinstance(setting["n"], int)
+        value = np.log(setting["rate"]) ** 2 + setting["n"] + (setting["kind"] == "a")
+        setting.clear()
+        return value
+
+    start = {"rate": 2.0, "n": 2, "kind": "b"}
+    for x0 in (start, [start], [[2.0, 2, "b"]], [2.0, 2, "b"]):
+        res = tumble.minimize(fun, space, 4, x0=x0, seed=0, settings=TINY, known="n * rate <= 20")
+        assert res.trials[0].x == {**start, "rate": pytest.approx(2.0)}
+        assert set(res.x) == set(start)
+        assert res.nit == 3
+
+
+def test_the_callback_may_take_its_argument_by_name_as_in_scipy():
+    seen = []
+
+    def callback(*, intermediate_result):
+        seen.append((intermediate_result.nfev, intermediate_result.status, intermediate_result.message))
+
+    run(bowl, 3, callback=callback)
+    assert seen == [(1, -1, "running"), (2, -1, "running"), (3, -1, "running")]
+    run(bowl, 2, callback=print)
+
+
+def test_a_result_counts_and_says_why_it_ended():
+    res = run(bowl, 5, x0=[[1.0, 3.0], [2.0, 4.0]])
+    assert (res.nfev, res.nit, res.status, res.success) == (5, 3, 0, True)
+    assert run(lambda x: (bowl(x), [1.0]), 12, failures=3, on_exhausted="stop").status == 2
+    assert run(lambda x: (bowl(x), [1.0]), 12, failures=3).status == 2
+
+
+def test_disp_prints_the_result_and_nothing_else_does(capsys):
+    res = run(bowl, 3, disp=True)
+    assert capsys.readouterr().out == f"{res}\n"
+    with pytest.raises(tumble.InputError, match="disp must be true or false, not 3"):
+        run(bowl, 3, disp=3)
+
+
+@pytest.mark.parametrize("dim", [2, 200])
+def test_a_result_prints_in_a_dozen_lines(dim):
+    res = tumble.minimize(
+        lambda x: (float(x @ x), [-1.0] * 50), [(0.0, 1.0)] * dim, 2, 1, seed=0, settings=TINY
+    )
+    lines = str(res).splitlines()
+    assert len(lines) < 20
+    assert max(map(len, lines)) < 200
+    assert lines[0] == "     message: all trials are used"
+    assert repr(res) == str(res)
+    wide = Space({f"p{j}": Float(0.0, 1.0) for j in range(30)})
+    res = tumble.minimize(lambda p: p["p0"], wide, 2, seed=0, settings=TINY)
+    assert "… 22 more" in str(res)
+
+
+def test_a_result_without_a_safe_trial_prints(capsys):
+    res = run(lambda x: (bowl(x), [1.0]), 2)
+    assert "x: None" in str(res)
+    assert "the safest that is known" in str(res)

@@ -28,8 +28,8 @@ def minimize(
     failures: int | None = None, x0: Any = None, seed: int | np.random.Generator | None = None,
     method: MethodName | None = None, settings: str | Settings = "default",
     on_exhausted: OnExhausted = "safe", progress: bool = False, callback: Callback | None = None,
-    min_gain: float | None = None, *, args: Any = (), known: str | Objects | Sequence[str | Objects] = (),
-    constraints: Objects | Sequence[Objects] = (), workers: Any = 1, parallel: int | None = None,
+    min_gain: float | None = None, *, args: Any = (), known: str | Objects | Sequence[Any] = (),
+    constraints: Objects | Sequence[Any] = (), workers: Any = 1, parallel: int | None = None,
     disp: bool = False,
 ) -> Result:  # fmt: skip
     """Minimise a function over a box within `trials` trials and `failures` failures.

@@ -386,8 +386,8 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, number])
         with one_blas_thread():
             proposal = propose(
-                self._history(), state, method, self.settings, rng, warm=self._fitted, domain=self.space.domain,
-                known=self._known, trials_left=max(self.trials_left, 1),
+                self._history(), state, method, self.settings, rng, warm=self._fitted, known=self._known,
+                domain=self.space.domain, trials_left=max(self.trials_left, 1),
             )  # fmt: skip
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))

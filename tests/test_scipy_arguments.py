@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import optimize
-from scipy.optimize import Bounds, NonlinearConstraint
+from scipy.optimize import Bounds
 from scipy.sparse import csr_array
 
 import tumble
@@ -15,6 +15,7 @@ from tumble.scipy_arguments import as_box, read_constraints
 from tumble.space import Categorical, Fixed, Float, Int, Space
 
 LinearConstraint: Any = optimize.LinearConstraint
+NonlinearConstraint: Any = optimize.NonlinearConstraint
 SQUARE = Space.from_bounds([(0.0, 1.0), (0.0, 1.0)])
 MIXED = Space({"x": Float(0.0, 1.0), "n": Int(1, 4), "kind": Categorical(("a", "b", "c")), "held": Fixed(2)})
 NUMBERS = Space({"x": Float(0.0, 1.0), "gear": Categorical((1, 2, 5))})

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tumble.studies import undo
-from tumble.studies.csv_io import export_csv, import_csv
+from tumble.studies.csv_io import import_csv
+from tumble.studies.exporting import export_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.runner import Runner
 from tumble.studies.whole_files import replacing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import signal
 import socket
@@ -14,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import optuna
 import pytest
 import sqlalchemy
 
@@ -426,22 +424,6 @@ def test_every_plan_adds_up(trials: int, failures: int) -> None:
     assert len(plan.costs) <= failures
     assert sum(1 + cost.careful for cost in plan.costs) <= trials
     assert str(plan)
-
-
-def test_the_live_table_shows_the_latest_trials(tmp_path: Path) -> None:
-    from rich.console import Console
-
-    from tumble.cli.live import live_table
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    ledger = Ledger(read_study_file(write_study(tmp_path)))
-    ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
-    ledger.fail(ledger.ask().number, "fell")
-    console = Console(record=True, width=120, file=io.StringIO())
-    console.print(live_table(ledger))
-    text = console.export_text()
-    assert "failed crash: fell" in text
-    assert "2 told" in text
 
 
 def test_importing_tumble_loads_none_of_the_command_line() -> None:

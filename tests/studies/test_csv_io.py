@@ -38,3 +38,59 @@ def test_empty_surplus_cells_and_line_ends_inside_quotes_are_read(tmp_path: Path
     with Ledger(read_study_file(write_study(tmp_path))) as ledger:
         assert import_csv(ledger, tmp_path / "old.csv").read == 1
         assert ledger.entry(0).reading.reason == "bit\nbroke"
+
+
+GOOD = {
+    "semicolons and decimal commas": "x;y;cost;load\n0,1;0,2;1,5;-1,25\n",
+    "a BOM": "\ufeffx,y,cost,load\n0.1,0.2,1.5,-1.25\n",
+    "tabs": "x\ty\tcost\tload\n0.1\t0.2\t1.5\t-1.25\n",
+    "tabs and decimal commas": "x\ty\tcost\tload\n0,1\t0,2\t1,5\t-1,25\n",
+    "a line that names the separator": "sep=;\nx;y;cost;load\n0,1;0,2;1,5;-1,25\n",
+    "blanks around names and numbers": "x ; y;cost ;load\n 0.1; 0.2 ;1.5;-1.25\n",
+    "quotes around everything": '"x";"y";"cost";"load"\n"0,1";"0,2";"1,5";"-1,25"\n',
+    "other columns": "operator,x,y,cost,load,note\nAnna,0.1,0.2,1.5,-1.25,ok\n",
+}
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_tables_are_read_as_they_come(tmp_path: Path, text: str, encoding: str) -> None:
+    (tmp_path / "old.csv").write_text(text.removeprefix("\ufeff") if encoding == "utf-16" else text, encoding)
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        assert import_csv(ledger, tmp_path / "old.csv").read == 1
+        entry = ledger.entry(0)
+    assert (entry.parameters, entry.results) == ({"x": 0.1, "y": 0.2}, {"cost": 1.5, "load": -1.25})
+
+
+def test_text_of_an_old_spreadsheet_is_read(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_bytes("x;y;cost;load;failed;reason\n0,1;0,2;;;1;zerstört\n".encode("cp1252"))
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).reading.reason == "zerstört"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "x;y;cost;load\n0,1;0,2;1.234,5;-1\n",
+            "line 2: cost is '1.234,5', with a point where other numbers",
+        ),
+        (
+            "x;y;cost;load\n0,1;0,2;1.234;-1\n",
+            "line 2: cost is '1.234', with a point where other numbers have",
+        ),
+        (
+            "X,y,cost,load\n0.1,0.2,1,-1\n",
+            "column x is missing; is it 'x'\\?; the first line must name every",
+        ),
+        ("x,y,costs,load\n0.1,0.2,1,-1\n", "column cost is missing; is it 'costs'\\?; the first line"),
+        ("x,y,cost,load\n0.1,0.2,1_0,-1\n", "cost must be a finite number, but '1_0' came"),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "old.csv").write_text(text)
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        with pytest.raises(tumble.InputError, match=message):
+            import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entries() == []

@@ -19,8 +19,9 @@ import pytest
 import tumble
 from tests.study_files import write_study
 from tumble.studies import deaths
-from tumble.studies.csv_io import Imported, export_csv, import_csv, old_trial
+from tumble.studies.csv_io import Imported, import_csv, old_trial
 from tumble.studies.errors import StudyFileError
+from tumble.studies.exporting import export_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.ownership import BY_HAND, OWNER, Owner, this_process

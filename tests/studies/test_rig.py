@@ -129,7 +129,8 @@ def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tm
     [
         ("", "must be JSON like"),
         ("3.2", "must be JSON like"),
-        ("cost=3", "must be JSON like"),
+        ("cost=3", "lacks 'torque'; expected JSON like"),
+        ("cost 3", "must be JSON like"),
         ('{"cost": 1}', "lacks 'torque'"),
         ('{"torque": 1}', "lacks 'cost'"),
         (
@@ -270,3 +271,21 @@ print(); print('{"cost": 1, "torque": 2}')
 """
     assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Measured({"cost": 1.0, "torque": 2.0})
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024  # KiB
+
+
+@pytest.mark.parametrize(
+    ("line", "extra"),
+    [
+        ("cost=3.1 torque=-0.5", {}),
+        ("cost=3.1, torque=-0.5, wear=0.25", {"wear": 0.25}),
+        ("cost=3.1;torque=-0.5;state=ok", {}),
+        ('{"cost": 3.1, "torque": -0.5, "wear": 0.25, "state": "ok"}', {"wear": 0.25}),
+    ],
+)
+def test_results_are_json_or_name_and_value_and_more_of_them_are_kept(
+    tmp_path: Path, line: str, extra: dict[str, float]
+) -> None:
+    config = study(tmp_path, "true")
+    told = {"cost": 3.1, "torque": -0.5} | extra
+    assert rig.judge(0, f"chatter\n{line}\n", config) == rig.Measured(told)
+    assert rig.judge(1, f"{line}\n", config) == rig.Crashed("exit code 1", {"torque": -0.5} | extra)

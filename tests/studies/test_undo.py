@@ -13,7 +13,8 @@ import sqlalchemy
 from tests.study_files import write_study
 from tumble.errors import BudgetExhausted, InputError
 from tumble.studies import undo
-from tumble.studies.csv_io import export_csv, import_csv
+from tumble.studies.csv_io import import_csv
+from tumble.studies.exporting import export_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.report import page
 from tumble.studies.study_file import read_study_file

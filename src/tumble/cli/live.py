@@ -12,27 +12,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import IO
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from tumble.cli import show
+from tumble.cli.view import live_view
 from tumble.studies.edits import StudyFileWatch
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience
 from tumble.studies.records import Entry
 from tumble.studies.runner import End, Runner
 from tumble.studies.surprise import SurpriseWatch
-from tumble.studies.waiting import holders
 from tumble.trials import Suggestion
 
-ROWS = 15
 LOOK = 0.5  # seconds between two looks at the workers
-COLOURS = {"safe": "green", "failed": "red", "running": "cyan"}
 
 
 def run_here(ledger: Ledger, quiet: bool) -> End:
@@ -198,44 +194,10 @@ class _LiveTable(_Speaking):
         self.look()
 
     def look(self) -> None:
-        self._live.update(live_table(self._ledger), refresh=True)
+        size = self._live.console.size
+        view = live_view(self._ledger, size.width, size.height, datetime.now())
+        self._live.update(view, refresh=True)
         super().look()
-
-
-def live_table(ledger: Ledger) -> Group:
-    """The latest trials, and the bars of trials and failures."""
-    config, found = ledger.config, ledger.status()
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    results = config.result_names
-    for title in ("trial", "mode", "P(safe)", "outcome", *results):
-        table.add_column(title, no_wrap=True)
-    table.add_column("setting")  # the one that gives way
-    for entry in ledger.entries()[-ROWS:]:
-        colour = COLOURS.get(entry.outcome, "dim")
-        note = entry.decision
-        table.add_row(
-            str(entry.trial),
-            str(note.get("mode", "")),
-            show.percent(note.get("p_safe")),
-            Text(show.printable(f"{entry.outcome} {entry.reason(config)}".strip()), style=colour),
-            *(show.number(entry.results.get(name)) for name in results),
-            Text(show.pairs(entry.parameters), no_wrap=True, overflow="ellipsis"),
-        )
-    lines = show.status(found, config) + _held_by(ledger)
-    return Group(table, _bar(found.trials, config.trials), Text(lines))
-
-
-def _held_by(ledger: Ledger) -> str:
-    """Who holds what is left of a hard budget; empty where something is left."""
-    found = ledger.status()
-    if ledger.config.on_exhausted != "stop" or not 0 < found.failures_left <= found.pending:
-        return ""
-    return f"\n  held by   {show.printable(holders(ledger.entries()))}"
-
-
-def _bar(done: int, total: int, width: int = 60) -> Text:
-    filled = round(width * done / total)
-    return Text.assemble(("━" * filled, "green"), ("━" * (width - filled), "dim"))
 
 
 @contextlib.contextmanager

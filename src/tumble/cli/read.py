@@ -12,7 +12,6 @@ from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, as_json, study_file
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
-from tumble.studies.whole_files import replacing
 
 
 @click.command(epilog=EPILOG)
@@ -77,16 +76,14 @@ def plan(trials: int, failures: int, json: bool) -> None:
 @study_file
 @click.argument("out", type=PATH)
 def export(file: Path, out: Path) -> None:
-    """Write every trial to a CSV file.
+    """Write every trial to a file, with all that is known of it: CSV or JSON, as its name ends.
 
     Example: tumble export drill.toml trials.csv
     """
-    from tumble.studies.csv_io import export_csv
+    from tumble.studies.exporting import export_trials
 
-    ledger = open_ledger(file, reading=True)
-    with replacing(check_output(ledger.config, out)) as handle:
-        count = export_csv(ledger, handle)
-    print(f"{count} trials written to {out}")
+    count = export_trials(open_ledger(file, reading=True), out)
+    print(f"{show.count(count, 'trial')} written to {out}")
 
 
 @click.command(epilog=EPILOG)

@@ -1,31 +1,30 @@
-"""Trials as CSV: out of a study, and into another one as old data, which are not billed."""
+"""Old trials from a CSV file into a study: they teach, and are not billed."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
+import difflib
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import searchable, to_distributions
-from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, outcome_of, setting
-from tumble.parameters import Categorical, Choice, Fixed
+from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, setting
+from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
+from tumble.studies.csv_table import read_csv
 from tumble.studies.parameter_tables import exact
-from tumble.studies.records import RESULTS, Entry
+from tumble.studies.records import RESULTS
+from tumble.studies.values import parse_number, parse_value
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
-
-SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
 
 
 def old_trial(
@@ -50,43 +49,12 @@ def old_trial(
     )
 
 
-def columns(config: StudyConfig) -> list[str]:
-    """The columns of the file: the setting, what was measured, and what became of it."""
-    rest = ["failed", "reason", "outcome", "billed", "mode", "rho", "p_safe", "why", "started", "ended"]
-    return ["trial", *config.space.names, *config.result_names, *rest, "changes"]
+class Parsed(NamedTuple):
+    """A trial in a file: its setting, what was measured, and why it failed, if it did."""
 
-
-def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
-    """One trial, as a row of the file."""
-    stored, note = entry.stored, entry.decision
-    return {
-        "trial": entry.trial,
-        **entry.parameters,
-        **{name: entry.results.get(name) for name in columns(config) if name in entry.results},
-        "failed": int(entry.reading.crashed),
-        "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
-        "outcome": entry.outcome,
-        "billed": int(entry.reading.billed and entry.reading.phase != "void"),
-        **{key: note.get(key) for key in ("mode", "rho", "p_safe", "why")},
-        "started": stored.datetime_start,
-        "ended": stored.datetime_complete,
-        "changes": "; ".join(map(str, entry.changes)),
-    }
-
-
-def export_csv(ledger: Ledger, file: TextIO) -> int:
-    """Write every trial of a study as CSV.
-
-    Returns
-    -------
-    int
-        How many trials there were.
-    """
-    writer = csv.DictWriter(file, columns(ledger.config), extrasaction="ignore")
-    writer.writeheader()
-    entries = ledger.entries()
-    writer.writerows(row(ledger.config, entry) for entry in entries)
-    return len(entries)
+    parameters: dict[str, Choice]
+    results: dict[str, float]
+    failed: str | None
 
 
 @dataclass(frozen=True)
@@ -122,7 +90,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
         If the file or a row of it can't be used.  Nothing is imported then.
     """
     config = ledger.config
-    found = [old_trial(config, *parsed) for parsed in _parse(config, path) if parsed is not None]
+    found = [old_trial(config, *parsed) for parsed in _parse(config, path)]
     had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
     new = []
     for trial in found:
@@ -145,81 +113,55 @@ def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
     return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 
 
-def _parse(
-    config: StudyConfig, path: Path
-) -> list[tuple[dict[str, Choice], dict[str, float], str | None] | None]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), restkey=SURPLUS)
-    try:
-        return _parse_rows(config, path, reader)
-    except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: {error}; save it as plain CSV") from None
-
-
-def _parse_rows(
-    config: StudyConfig, path: Path, reader: csv.DictReader[str]
-) -> list[tuple[dict[str, Choice], dict[str, float], str | None] | None]:
-    missing = [n for n in (*config.space.names, config.objective) if n not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}: column {missing[0]} is missing; the first line must name every column")
+def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
+    """The trials in a file, without those that ran or were void when it was exported."""
+    table = read_csv(path, (*config.space.names, *config.result_names))
+    needed = [name for name in config.space.names if name not in config.fixed]
+    for name in (*needed, config.objective):
+        if name not in table.columns:
+            near = {column.lower(): column for column in table.columns}
+            close = difflib.get_close_matches(name.lower(), near, n=1)
+            hint = f"; is it {near[close[0]]!r}?" if close else ""
+            why = f"column {name} is missing{hint}; the first line must name every column"
+            raise InputError(f"{path}: {why}")
     rows = []
-    for line, cells in enumerate(reader, start=2):
+    for line, cells in table.rows:
         try:
-            rows.append(_parse_row(config, cells))
-        except ValueError as error:
+            rows.append(_parse_row(config, cells, table.decimal_comma))
+        except InputError as error:
             raise InputError(f"{path}: line {line}: {error}") from None
-    return rows
+    return [row for row in rows if row is not None]
 
 
-def _parse_row(
-    config: StudyConfig, cells: Mapping[str, str]
-) -> tuple[dict[str, Choice], dict[str, float], str | None] | None:
-    if any(cell.strip() for cell in cells.get(SURPLUS) or ()):
-        raise ValueError("there are more cells than columns; put text with a comma in quotes")
-    if (cells.get("outcome") or "") not in ("", "safe", "failed", "unmeasured", "no value"):
+def _parse_row(config: StudyConfig, cells: Mapping[str, str | None], comma: bool) -> Parsed | None:
+    if (cells.get("outcome") or "") not in ("", "safe", "failed", "unmeasured", "no value", "never"):
         return None  # running or void when it was exported
-    parameters = {name: _value(config, name, cells[name]) for name in config.space.names}
+    known = config.space.parameters
+    given = {name: _cell(name, cells[name], comma) for name in known if name in cells}
+    values = {name: parse_value(name, known[name], cell, comma) for name, cell in given.items()}
+    parameters = {**config.fixed, **values}
     config.space.encode(parameters)
-    names = config.result_names
-    results = {name: _number(name, cells[name]) for name in names if (cells.get(name) or "").strip()}
+    measured = {name: cells[name] or "" for name in config.result_names if (cells.get(name) or "").strip()}
+    results = {n: parse_number(n, _cell(n, cell, comma), comma) for n, cell in measured.items()}
     if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
         results.pop(config.objective, None)
-        return parameters, results, (cells.get("reason") or "").strip() or "failed"
+        return Parsed(parameters, results, (cells.get("reason") or "").strip() or "failed")
     broken = config.is_violated(results)
     if config.objective not in results and not broken:
-        raise ValueError(f"{config.objective} is empty; give a number, or 1 under failed")
-    unknown = [name for name in names if name not in results]
+        raise InputError(f"{config.objective} is empty; give a number, or 1 under failed")
+    unknown = [name for name in config.result_names if name not in results]
     if unknown and not broken:
-        raise ValueError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
-    return parameters, results, None
+        raise InputError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
+    return Parsed(parameters, results, None)
 
 
-def _value(config: StudyConfig, name: str, cell: str | None) -> Choice:
-    parameter = config.space.parameters[name]
-    choices = parameter.choices if isinstance(parameter, Categorical) else ()
-    if isinstance(parameter, Fixed):
-        choices = (parameter.value,)
-    if not choices:
-        return _number(name, cell)
+def _cell(name: str, cell: str | None, decimal_comma: bool) -> str:
+    """A cell that is there, and that can be read in one way only."""
     if cell is None:
-        raise ValueError(f"{name} is not there; the line ends too early")
-    written = {"true" if c is True else "false" if c is False else str(c): c for c in choices}
-    lowered = cell if cell in written else cell.lower()
-    if lowered not in written:
-        raise ValueError(f"{name} must be one of {', '.join(written)}, but {cell!r} came")
-    return written[lowered]
-
-
-def _number(name: str, cell: str | None) -> float:
-    if cell is None:
-        raise ValueError(f"{name} is not there; the line ends too early")
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, but {cell!r} came")
-    return number
+        raise InputError(f"{name} is not there; the line ends too early")
+    if decimal_comma and re.fullmatch(r"\s*[-+]?[\d.]*\.\d{3}(,\d+)?\s*", cell):
+        raise InputError(
+            f"{name} is {cell.strip()!r}, with a point where other numbers have a comma; write it without "
+            "separators of thousands"
+        )
+    return cell

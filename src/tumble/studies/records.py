@@ -17,6 +17,7 @@ from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import OWNER, Owner
 
 RESULTS = "results"  # user attribute: what was measured, as it was measured
+RETRIES = "tumble:retries"  # system attribute: why the trial was run again, each time
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,15 @@ class Entry:
     def is_running(self) -> bool:
         """Whether it is in flight."""
         return self.reading.phase == "running"
+
+    @property
+    def retries(self) -> tuple[str, ...]:
+        """Why it was run again, once for each time."""
+        return tuple(self.stored.system_attrs.get(RETRIES, ()))
+
+    def extra_results(self, config: StudyConfig) -> dict[str, float]:
+        """What was measured beyond what the study asks for."""
+        return {name: value for name, value in self.results.items() if name not in config.result_names}
 
     @property
     def is_imported(self) -> bool:

@@ -1,4 +1,4 @@
-"""Running one trial's command: no shell, a time limit, and a last line of JSON.
+"""Running one trial's command: no shell, a time limit, and a last line of JSON or of name=value.
 
 What a command may say, and what it means:
 
@@ -32,7 +32,7 @@ from typing import IO, Any, TypeAlias
 from tumble import checks
 from tumble.parameters import Choice
 from tumble.studies import processes
-from tumble.studies.config import PLACEHOLDER, StudyConfig
+from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import StudyFileError
 
 KEPT = 2**20  # bytes of an output that are looked at
@@ -194,7 +194,7 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
 def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     """The numbers in the last line; `ValueError` says what is wrong with it."""
     wanted = config.result_names
-    example = json.dumps(dict.fromkeys(wanted, 1.5))
+    example = f"{json.dumps(dict.fromkeys(wanted, 1.5))}, or {' '.join(f'{name}=1.5' for name in wanted)}"
     table = _last_line(text)
     if table is None:
         raise ValueError(f"the last line of the output must be JSON like {example}")
@@ -211,9 +211,9 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
 
 
 def _partial(text: str, config: StudyConfig) -> dict[str, float]:
-    """What a failed trial still measured: the finite, limited results of its last line."""
+    """What a failed trial still measured: the finite results of its last line, without the objective."""
     numbers = _numbers(_last_line(text) or {})
-    return {name: x for name, x in numbers.items() if name in config.limited_names and math.isfinite(x)}
+    return {name: x for name, x in numbers.items() if name != config.objective and math.isfinite(x)}
 
 
 def _content(file: IO[bytes]) -> str:
@@ -229,12 +229,32 @@ def _last_words(errors: str) -> str:
 
 
 def _last_line(text: str) -> dict[str, Any] | None:
+    """What the last line says, as JSON or as name=value; None where it says neither."""
     lines = [line for line in re.split(r"[\r\n]", text) if line.strip()]  # JSON may hold other separators
-    try:
-        table = json.loads(lines[-1]) if lines else None
-    except (ValueError, RecursionError):  # no JSON, or nested too deep
+    if not lines:
         return None
+    try:
+        table = json.loads(lines[-1])
+    except (ValueError, RecursionError):  # no JSON, or nested too deep
+        return _pairs(lines[-1])
     return table if isinstance(table, dict) else None
+
+
+def _pairs(line: str) -> dict[str, Any] | None:
+    """A line of cost=3.1 torque=11.2, with blanks, commas or semicolons between."""
+    words = [word for word in re.split(r"[\s,;]+", line) if word]
+    pairs = [word.partition("=") for word in words]
+    if not pairs or not all(equals and NAME.fullmatch(name) for name, equals, _ in pairs):
+        return None
+    return {name: _read_number(value) for name, _, value in pairs}
+
+
+def _read_number(text: str) -> Any:
+    """A number where it is one, else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _numbers(table: Mapping[str, Any]) -> dict[str, float]:

@@ -197,9 +197,15 @@ class Runner:
         for attempt in range(self.ledger.config.retries):
             if not isinstance(verdict, rig.Transient):
                 break
+            self._note_retry(suggestion.number, attempt + 1, verdict.reason)
             self._pause(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
             verdict = self._run_rig(suggestion)
         return verdict
+
+    def _note_retry(self, number: int, attempt: int, reason: str) -> None:
+        """Leave a trace of a fault that is tried again."""
+        self._notice(f"trial {number}: {reason}; try {attempt} of {self.ledger.config.retries} follows")
+        self._storage.attempt(lambda: self.ledger.store.note_retry(number, reason))
 
     def _run_rig(self, suggestion: Suggestion) -> rig.Verdict:
         number = suggestion.number

@@ -12,15 +12,16 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
-from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, outcome
+from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, outcome, storable
 from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter, Searched
 from tumble.studies.creation import Creator
 from tumble.studies.ownership import OWNER, Owner
-from tumble.studies.records import RESULTS
+from tumble.studies.records import RESULTS, RETRIES
 
 ASKED_BY = (
     "tumble:asked-by"  # system attributes of a trial: the marks of the requests that began and ended it
 )
+MOST_RETRIES, RETRY_LENGTH = 5, 200  # retries whose reasons are kept, and characters of each
 ENDED_BY = "tumble:ended-by"
 
 
@@ -118,6 +119,13 @@ class TrialStore:
             self._storage.set_trial_user_attr(trial_id, RESULTS, dict(results))
         for name, g in excesses.items():
             self._storage.set_trial_system_attr(trial_id, f"{private.CONSTRAINT}{name}", g)
+
+    def note_retry(self, number: int, reason: str) -> None:
+        """Store why a trial is run again."""
+        trial_id = self.id_of(number)
+        known = list(self.get(trial_id).system_attrs.get(RETRIES, ()))
+        reasons = [*known, storable(reason)[:RETRY_LENGTH]][-MOST_RETRIES:]
+        self._storage.set_trial_system_attr(trial_id, RETRIES, reasons)
 
     def mark_failure(self, trial_id: int, reason: str) -> None:
         """Store that a trial failed, and why, before it is finished.

@@ -1,0 +1,105 @@
+"""A CSV file as it comes: commas, semicolons or tabs, points or commas in numbers, with or without a BOM."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tumble.errors import InputError
+
+SEPARATORS = (",", ";", "\t")
+SEP_LINE = re.compile(r"sep=(.)\r?\n")  # what a spreadsheet may write first
+DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
+BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """The cells of a file.
+
+    Parameters
+    ----------
+    columns
+        The names in the first line.
+    rows
+        The cells of the other lines by column, with the number of the line; None where a line ends early.
+    decimal_comma
+        Whether numbers are written with a comma: 3,2 rather than 3.2.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, dict[str, str | None]], ...]
+    decimal_comma: bool
+
+
+def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
+    """The table in a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    expected
+        Names of columns, by which the separator is recognised.
+
+    Raises
+    ------
+    InputError
+        If it can't be read.
+    """
+    try:
+        text = _decoded(path.read_bytes())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
+    given = SEP_LINE.match(text)
+    text = text[given.end() :] if given else text
+    separator = given[1] if given else _separator(text, expected)
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey=SURPLUS, delimiter=separator)
+    try:
+        columns = tuple(name.strip() for name in reader.fieldnames or ())
+        reader.fieldnames = list(columns)
+        rows = tuple(_rows(reader, path, 3 if given else 2))
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: {error}; save it as plain CSV") from None
+    cells = (cell for _, row in rows for cell in row.values() if cell)
+    commas = separator != "," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells)
+    return CsvTable(columns, rows, commas)
+
+
+def _decoded(data: bytes) -> str:
+    """The text; without a BOM UTF-8, or what spreadsheets write where it is not."""
+    for bom, encoding in BOMS.items():
+        if data.startswith(bom):
+            return data.decode(encoding)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252")
+
+
+def _separator(text: str, expected: Sequence[str]) -> str:
+    """The one by which the first line names most of the columns."""
+    first = text.partition("\n")[0]
+
+    def found(separator: str) -> int:
+        return len({name.strip().strip('"') for name in first.split(separator)} & set(expected))
+
+    return max(SEPARATORS, key=lambda separator: (found(separator), first.count(separator)))
+
+
+def _rows(
+    reader: csv.DictReader[str], path: Path, first_line: int
+) -> Iterator[tuple[int, dict[str, str | None]]]:
+    for line, cells in enumerate(reader, start=first_line):
+        surplus: object = cells.pop(SURPLUS, None)
+        if isinstance(surplus, list) and any(cell.strip() for cell in surplus):
+            raise InputError(
+                f"{path}: line {line}: there are more cells than columns; put text with a separator in quotes"
+            )
+        yield line, dict(cells)

@@ -1,0 +1,114 @@
+"""Every trial of a study in a file: CSV or JSON, as its name says, with all that is known of each."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tumble.errors import InputError
+from tumble.integrations.optuna.notes import outcome_of
+from tumble.serialize import plain
+from tumble.studies.config import StudyConfig
+from tumble.studies.outputs import check_output
+from tumble.studies.records import Entry
+from tumble.studies.tables import DECIDED, entry_table
+from tumble.studies.whole_files import replacing
+
+if TYPE_CHECKING:
+    from tumble.studies.ledger import Ledger
+
+FORMATS = (".csv", ".json")
+DIGITS = 15  # of a number: 900, not 900.0000000000001
+
+
+def export_trials(ledger: Ledger, path: Path) -> int:
+    """Write every trial of a study to a file; its ending says whether as CSV or JSON.
+
+    Returns
+    -------
+    int
+        How many trials there were.
+
+    Raises
+    ------
+    InputError
+        If the file has another ending, belongs to the study, or can't be written.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(
+            f"{path}: a table is written as {' or '.join(FORMATS)}, and this name ends otherwise; "
+            f"write for example: {path.stem or 'trials'}.csv"
+        )
+    write = export_csv if path.suffix.lower() == ".csv" else export_json
+    with replacing(check_output(ledger.config, path)) as handle:
+        return write(ledger, handle)
+
+
+def export_csv(ledger: Ledger, file: TextIO) -> int:
+    """Write every trial of a study as CSV; how many there were."""
+    entries = ledger.entries()
+    writer = csv.DictWriter(file, columns(ledger.config, entries), extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(row(ledger.config, entry) for entry in entries)
+    return len(entries)
+
+
+def export_json(ledger: Ledger, file: TextIO) -> int:
+    """Write every trial of a study as a JSON list; how many there were."""
+    entries = ledger.entries()
+    trials = [entry_table(entry, ledger.config) | _history(entry) for entry in entries]
+    json.dump(_meant(plain(trials)), file, indent=1, ensure_ascii=False)
+    file.write("\n")
+    return len(entries)
+
+
+def columns(config: StudyConfig, entries: list[Entry]) -> list[str]:
+    """The columns of a table: the setting, all that was measured, and what became of it."""
+    rest = ["failed", "reason", "outcome", "billed", *DECIDED, "started", "ended", "by", "retries", "changes"]
+    known = ["trial", *config.space.names, *config.result_names]
+    more = [name for entry in entries for name in (*entry.parameters, *entry.results)]
+    extra = [name for name in dict.fromkeys(more) if name not in known and name not in rest]
+    return [*known, *extra, *rest]
+
+
+def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
+    """One trial, as a row of a table."""
+    stored, note = entry.stored, entry.decision
+    values = {
+        **entry.results,
+        **entry.parameters,
+        "trial": entry.trial,
+        "failed": int(entry.reading.crashed),
+        "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
+        "outcome": entry.outcome,
+        "billed": int(entry.reading.billed and entry.reading.phase != "void"),
+        **{key: note.get(key) for key in DECIDED},
+        **_history(entry),
+        "retries": "; ".join(entry.retries),
+        "changes": "; ".join(map(str, entry.changes)),
+    }
+    return {key: _meant(value) for key, value in values.items()}
+
+
+def _history(entry: Entry) -> dict[str, Any]:
+    """When a trial ran, who ran it, and what was tried again."""
+    stored, owner = entry.stored, entry.owner
+    return {
+        "started": None if stored.datetime_start is None else str(stored.datetime_start),
+        "ended": None if stored.datetime_complete is None else str(stored.datetime_complete),
+        "by": "" if owner is None else "hand" if owner.kind == "hand" else owner.host,
+        "retries": list(entry.retries),
+    }
+
+
+def _meant(value: Any) -> Any:
+    """A number as it was meant: what differs in the sixteenth digit is rounding."""
+    if isinstance(value, float):
+        rounded = float(f"{value:.{DIGITS}g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 10**DIGITS else rounded
+    if isinstance(value, Mapping):
+        return {key: _meant(one) for key, one in value.items()}
+    return [_meant(one) for one in value] if isinstance(value, list) else value

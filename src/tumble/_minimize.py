@@ -30,7 +30,7 @@ def minimize(
     on_exhausted: OnExhausted = "safe", progress: bool = False, callback: Callback | None = None,
     min_gain: float | None = None, *, args: Any = (), known: str | Objects | Sequence[Any] = (),
     constraints: Objects | Sequence[Any] = (), workers: Any = 1, parallel: int | None = None,
-    disp: bool = False,
+    disp: bool = False, noise: Mapping[str, float] | None = None,
 ) -> Result:  # fmt: skip
     """Minimise a function over a box within `trials` trials and `failures` failures.
 
@@ -86,6 +86,9 @@ def minimize(
         this machine has CPUs.
     disp
         Whether to print the result.
+    noise
+        Standard deviations of what `fun` returns, where they are known: of its "value", and of its
+        constraints by name.
 
     Returns
     -------
@@ -116,7 +119,9 @@ def minimize(
     least = None if min_gain is None else checks.above_zero(min_gain, "min_gain")
     box = as_box(bounds)
     rules = _known(known, constraints, box)
-    opt = Optimizer(box, trials, failures, None, seed, method, settings, on_exhausted, known=rules)
+    opt = Optimizer(
+        box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise
+    )
     bar = Bar(trials if progress else 0)
     call = None if callback is None else by_position(callback)
     loop = Loop(opt, fun, args if isinstance(args, tuple) else (args,), _points(x0, opt), call, bar, least)

@@ -17,6 +17,7 @@ from .errors import InputError
 LARGEST_CHOICE = 10**300  # beyond it no float64 is near
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
+OBJECTIVE = "value"  # what the objective is called where results are named
 LONGEST = 60  # characters of a value in a message
 T = TypeVar("T")
 
@@ -193,6 +194,26 @@ def seed(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         refuse("seed", "a whole number of at least 0, a Generator or None", value)
     return int(value)
+
+
+def noise(given: object) -> dict[str, float]:
+    """Standard deviations of what is measured, by name; {} where none is known."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        refuse("noise", f'a dict of standard deviations by name, such as {{"{OBJECTIVE}": 0.2}}', given)
+    return {name: at_least(std, f"the noise of {name!r}", 0.0) for name, std in given.items()}
+
+
+def noise_names(given: Iterable[str], constraints: Sequence[str]) -> None:
+    """Refuse a noise whose name is neither that of the objective nor that of a constraint."""
+    known = (OBJECTIVE, *constraints)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise InputError(
+            f"noise names {', '.join(map(repr, unknown))}, which nothing measured is called; "
+            f"known are {', '.join(map(repr, known))}, where {OBJECTIVE!r} is the objective"
+        )
 
 
 def constraint_names(constraints: object) -> tuple[str, ...] | None:

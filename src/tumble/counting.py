@@ -110,8 +110,11 @@ def _p_failure(trial: Trial) -> float:
     return 0.5 if np.isnan(p_safe) else 1.0 - p_safe  # NaN: nothing was known yet
 
 
-def history(trials: Sequence[Trial], dim: int, count: int) -> History:
-    """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured."""
+def history(trials: Sequence[Trial], dim: int, count: int, noise: Sequence[float] | None = None) -> History:
+    """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured.
+
+    noise: standard deviations of what is measured, the objective first, NaN where not known.
+    """
     known = told(trials)
     suggestions = [t.suggestion for t in known]
     return History(
@@ -122,6 +125,7 @@ def history(trials: Sequence[Trial], dim: int, count: int) -> History:
         pending=_table([t.u for t in trials if t.pending], dim),
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
+        noise=None if noise is None else np.array(noise, dtype=float),
     )
 
 

@@ -13,6 +13,7 @@ from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability
 from .core.deprecation import renamed_attributes
+from .core.expectation import expected_best
 from .core.gain import Gain
 from .core.history import History
 from .core.method import Method
@@ -25,7 +26,7 @@ from .explanation import explain
 from .known import Rule
 from .methods import CONSTRAINED, MethodName, find_method, resolve_settings
 from .space import Space
-from .trials import Best, Change, OnExhausted, Recommended, Suggestion, Trial
+from .trials import Best, Change, Expected, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
 NO_TRIAL = (
@@ -67,6 +68,10 @@ class Optimizer:
         Constraints between parameters that are known beforehand and cost no trial, as text:
         ``["x0 + x1 <= 1"]``, beside those of a `Space`. Only settings that keep them are suggested; results
         of other settings may be told.
+    noise
+        Standard deviations of what is measured, where they are known, in the units that are told:
+        ``{"value": 0.2, "torque": 0.05}``. "value" is the objective, other names are those of constraints
+        ("g0", "g1", … where they have none). What is not named here is learned.
 
     Attributes
     ----------
@@ -84,6 +89,8 @@ class Optimizer:
         Every constant of the method.
     on_exhausted : "safe" | "stop"
         As it was given.
+    noise : dict
+        As it was given; {} where none is known.
 
     Raises
     ------
@@ -104,6 +111,7 @@ class Optimizer:
         constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
         method: MethodName | None = None, settings: str | Settings = "default",
         on_exhausted: OnExhausted = "safe", *, known: str | Sequence[str | Rule] = (),
+        noise: Mapping[str, float] | None = None,
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
         space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
@@ -114,6 +122,9 @@ class Optimizer:
         self.method = method
         self.settings = resolve_settings(settings)
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
+        self.noise = checks.noise(noise)
+        if self._names is not None:
+            checks.noise_names(self.noise, self._names)
         self._turn = Turn()
         self._trials: list[Trial] = []
         self._fitted: Fitted | None = None
@@ -126,6 +137,7 @@ class Optimizer:
         seed: int | np.random.Generator | None = None, method: MethodName | None = None,
         settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
         fitted: Fitted | None = None, known: str | Sequence[str | Rule] = (),
+        noise: Mapping[str, float] | None = None,
     ) -> "Optimizer":  # fmt: skip
         """An optimiser that has seen trials which are kept elsewhere: in a file, a database, a study.
 
@@ -154,6 +166,8 @@ class Optimizer:
             `Optimizer.fitted` of an earlier moment: the next fit starts there.
         known
             As for the constructor.
+        noise
+            As for the constructor.
 
         Returns
         -------
@@ -173,7 +187,10 @@ class Optimizer:
         >>> opt.ask().number, opt.trials_left
         (4, 7)
         """
-        opt = cls(bounds, trials, failures, constraints, seed, method, settings, on_exhausted, known=known)
+        opt = cls(
+            bounds, trials, failures, constraints, seed, method, settings, on_exhausted, known=known,
+            noise=noise,
+        )  # fmt: skip
         old = list(history)
         trial_checks.history(old, opt.space.dim, len(opt.constraint_names))
         opt._fitted = trial_checks.fitted(fitted, opt.space.dim)
@@ -270,6 +287,36 @@ class Optimizer:
                 history, self.settings, rng, warm=self._fitted, domain=self.space.domain, known=self._known
             )
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
+
+    @in_turn
+    def expected_best(self) -> Expected | None:
+        """The safe trial whose value is expected to be the lowest, where results are noisy.
+
+        `best` is the luckiest observation. Under noise the model knows better: it averages over repeats and
+        over neighbours.
+
+        Returns
+        -------
+        Expected | None
+            None before a trial was safe, and where no noise is known or was learned to be there.
+
+        Examples
+        --------
+        >>> opt = Optimizer([(0.0, 1.0)], trials=10, seed=0, noise={"value": 0.5})
+        >>> for x, value in ((0.2, 1.0), (0.5, 0.1), (0.5, 0.9), (0.8, 0.4)):
+        ...     trial = opt.tell([x], value)
+        >>> opt.best.value, 0.3 < opt.expected_best().mean < 0.7
+        (0.1, True)
+        """
+        history = self._history()
+        if not history.safe.any():
+            return None
+        with one_blas_thread():
+            found = expected_best(history, fit_models(history, self.settings, self._fitted))
+        if found is None:
+            return None
+        trial = counting.told(self._trials)[found.row]
+        return Expected(trial.number, trial.x, found.mean, found.std, found.p_safe)
 
     @in_turn
     def models(self) -> tuple[History, Models]:
@@ -553,6 +600,7 @@ class Optimizer:
         record = self._find(trial, checks.truth(billed, "billed"))
         self._check_method(len(names))
         if names or outcome.value is not None:  # the first trial that returns says how many there are
+            checks.noise_names(self.noise, names)
             self._names = names
         told = replace(
             record, status="told", value=outcome.value, crashed=failed, reason=outcome.reason,
@@ -674,6 +722,7 @@ class Optimizer:
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         self._check_method(len(names))
         if names or outcome.value is not None:
+            checks.noise_names(self.noise, names)
             self._names = names
         changed = undo.amended(record, outcome, failed, reason)
         self._store(changed)
@@ -726,7 +775,7 @@ class Optimizer:
         state = serialize.State(
             space=self.space, boxed=self._boxed, trials=self.max_trials, failures=self.max_failures,
             constraints=self._names, seed=self.seed, method=self.method, settings=self.settings,
-            on_exhausted=self.on_exhausted, history=self.trials, fitted=self._fitted,
+            on_exhausted=self.on_exhausted, history=self.trials, fitted=self._fitted, noise=self.noise,
         )  # fmt: skip
         return serialize.state_to_json(state)
 
@@ -750,7 +799,7 @@ class Optimizer:
                 serialize.box(state.space) if state.boxed else state.space, state.history,
                 trials=state.trials, failures=state.failures, constraints=state.constraints, seed=state.seed,
                 method=state.method, settings=state.settings, on_exhausted=state.on_exhausted,
-                fitted=state.fitted, known=state.space.known if state.boxed else (),
+                fitted=state.fitted, noise=state.noise, known=state.space.known if state.boxed else (),
             )  # fmt: skip
 
     # -- inside ------------------------------------------------------------------------------------------
@@ -766,7 +815,9 @@ class Optimizer:
         return None if region is None else Known(region.allows, region.inside)
 
     def _history(self) -> History:
-        return counting.history(self._trials, self.space.dim, len(self.constraint_names))
+        names = (checks.OBJECTIVE, *self.constraint_names)
+        noise = [self.noise.get(name, np.nan) for name in names] if self.noise else None
+        return counting.history(self._trials, self.space.dim, len(self.constraint_names), noise)
 
     def _decode(self, u: Array) -> Any:
         values = self.space.decode(u)

@@ -45,11 +45,12 @@ class State:
     on_exhausted: OnExhausted
     history: tuple[Trial, ...]
     fitted: Fitted | None
+    noise: Mapping[str, float]
 
 
 def state_to_json(state: State) -> dict[str, Any]:
     """A state as a dict that `json` can write."""
-    return {
+    saved = {
         "format": FORMAT,
         "space": state.space.to_dict(),
         "boxed": state.boxed,
@@ -63,6 +64,7 @@ def state_to_json(state: State) -> dict[str, Any]:
         "history": [trial_to_json(t) for t in state.history],
         "warm": fitted_to_json(state.fitted),
     }
+    return {**saved, "noise": dict(state.noise)} if state.noise else saved
 
 
 def state_from_json(data: Mapping[str, Any]) -> State:
@@ -79,6 +81,7 @@ def state_from_json(data: Mapping[str, Any]) -> State:
         on_exhausted=data["on_exhausted"],
         history=tuple(trial_from_json(t) for t in data["history"]),
         fitted=fitted_from_json(data["warm"]),
+        noise=checks.noise(data.get("noise")),
     )
 
 

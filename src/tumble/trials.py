@@ -222,6 +222,29 @@ class Best:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """The safe trial whose value is expected to be the lowest. Under noise it need not be the luckiest one.
+
+    Parameters
+    ----------
+    number
+        Its number.
+    x
+        The setting.
+    mean, std
+        The value without noise that the model expects there, and its standard deviation.
+    p_safe
+        The probability that another trial there is safe.
+    """
+
+    number: int
+    x: Any
+    mean: float
+    std: float
+    p_safe: float
+
+
+@dataclass(frozen=True)
 class Recommended:
     """Where the model is lowest among the settings that are safe with probability `rho_safe`.
 

@@ -116,7 +116,8 @@ def test_a_rig_by_hand(cli: Cli, tmp_path: Path) -> None:
     }
     assert status["best"]["value"] == 3.2
     best = json.loads(cli("best", file, "--json")[1])
-    assert set(best) == {"best", "recommended"}
+    assert set(best) == {"best", "expected", "recommended"}
+    assert best["expected"] is None  # nothing is noisy
     assert set(best["recommended"]) == {"parameters", "mean", "std", "p_safe", "reached"}
     out = cli("best", file)[1]
     assert "cost = 3.2 in trial 0" in out
@@ -125,11 +126,27 @@ def test_a_rig_by_hand(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(out)["mode"] == "confirm"
 
 
+def test_where_results_are_noisy_the_expected_best_is_said_beside_the_luckiest(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file = write_study(tmp_path, command="")
+    file.write_text(file.read_text() + "\n[noise]\ncost = 0.5\n")
+    for number, cost in enumerate((3.2, 3.0, 2.9)):
+        assert cli("ask", file)[0] == 0
+        assert cli("tell", file, number, f"cost={cost}", "load=-0.5")[0] == 0
+    expected = json.loads(cli("best", file, "--json")[1])["expected"]
+    assert set(expected) == {"trial", "parameters", "mean", "std", "p_safe"}
+    assert expected["std"] > 0.1
+    out = cli("best", file)[1]
+    assert "cost = 2.9 in trial 2" in out
+    assert "expected     cost = " in out
+
+
 def test_before_anything_is_told_there_is_nothing_to_say(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, command="")
     assert cli("ask", file)[0] == 0
     assert "nothing safe was seen yet" in cli("best", file)[1]
-    assert json.loads(cli("best", file, "--json")[1]) == {"best": None, "recommended": None}
+    assert json.loads(cli("best", file, "--json")[1]) == {"best": None, "expected": None, "recommended": None}
     assert json.loads(cli("status", file, "--json")[1])["best"] is None
     assert cli("confirm", file)[0] == 2
 

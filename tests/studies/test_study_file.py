@@ -82,6 +82,14 @@ def test_what_is_not_written_has_sensible_values(tmp_path: Path) -> None:
     assert config.retries == 3
 
 
+def test_a_known_noise_goes_to_the_objective_and_to_both_sides_of_a_limit(tmp_path: Path) -> None:
+    text = edit('"<= 12"', '"3 <= torque <= 12"') + "[noise]\ncost = 0.2\ntorque = 1\n"
+    config = read_study_file(write(tmp_path, text))
+    assert config.noise == {"cost": 0.2, "torque": 1.0}
+    assert config.model_noise == {"value": 0.2, "torque": 1.0, "torque (low)": 1.0}
+    assert read_study_file(write(tmp_path, GOOD)).model_noise == {}
+
+
 def test_a_server_url_is_taken_as_it_is(tmp_path: Path) -> None:
     url = "postgresql+psycopg://me@host/db"
     assert read_study_file(write(tmp_path, GOOD.replace("sqlite:///drill.db", url))).storage == url
@@ -327,6 +335,12 @@ BAD = {
     "start with another choice": (
         edit('bit = "carbide"', 'bit = "wood"'),
         "start: parameter 'bit': expected one of",
+    ),
+    "a noise below 0": (GOOD + "[noise]\ncost = -0.2\n", "noise.cost: must be at least 0, not -0.2"),
+    "a noise that is no number": (GOOD + "[noise]\ncost = 'loud'\n", "noise.cost: must be a number"),
+    "a noise of nothing": (
+        GOOD + "[noise]\ncots = 0.2\n",
+        "noise.cots: 'cots' is neither the objective nor a result with a limit; did you mean cost?",
     ),
     "unknown settings": (edit("retries = 3", 'settings = "fast"'), 'settings: must be "default" or "paper"'),
     "unknown method": (edit("retries = 3", 'method = "magic"'), "method: unknown method 'magic'"),

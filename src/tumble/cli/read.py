@@ -47,11 +47,13 @@ def best(file: Path, json: bool) -> None:
     from tumble.studies.prediction import predict
 
     ledger = open_ledger(file, reading=True)
-    found, choice = ledger.status().best, ledger.recommend()
+    found, choice, expected = ledger.status().best, ledger.recommend(), ledger.expected_best()
     if json:
-        print(show.as_json(tables.best_table(found, choice)))
+        print(show.as_json(tables.best_table(found, choice, expected)))
         return
     print(f"best         {show.best(found, ledger.config)}")
+    if expected is not None:
+        print(f"expected     {show.expected(expected, ledger.config)}")
     print(f"recommended  {show.recommended(choice, ledger.config)}")
     if found and choice and show.is_better(found, choice, ledger.config):
         print(f"because      {show.because(found, predict(ledger, found), ledger.config)}")

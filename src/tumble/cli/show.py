@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tumble.studies.config import StudyConfig
     from tumble.studies.prediction import Prediction
     from tumble.studies.records import Entry, Found, Status
-    from tumble.trials import Recommended, Suggestion
+    from tumble.trials import Expected, Recommended, Suggestion
 
 
 def as_json(value: object) -> str:
@@ -99,6 +99,12 @@ def best(found: Found | None, config: StudyConfig) -> str:
     if found is None:
         return "nothing safe was seen yet"
     return f"{config.objective} = {number(found.value)} in trial {found.trial}:  {pairs(found.parameters)}"
+
+
+def expected(found: Expected, config: StudyConfig) -> str:
+    """The safe trial that is expected to be best, noise apart."""
+    value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g}"
+    return f"{value} in trial {found.number}, noise averaged:  {pairs(found.x)}"
 
 
 def recommended(found: Recommended | None, config: StudyConfig) -> str:

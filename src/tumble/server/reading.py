@@ -39,7 +39,7 @@ def status(ledger: Ledger) -> Table:
 
 def best(ledger: Ledger) -> Table:
     """The best safe trial, and the setting that is recommended."""
-    return best_table(ledger.status().best, ledger.recommend())
+    return best_table(ledger.status().best, ledger.recommend(), ledger.expected_best())
 
 
 def trials(ledger: Ledger) -> list[Table]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tumble.checks import OBJECTIVE
 from tumble.core.history import violated
 from tumble.methods import MethodName
 from tumble.parameters import Choice
@@ -57,6 +58,8 @@ class StudyConfig:
         What a parameter was in trials that did not have it yet.
     implied_integers
         The parameters that are whole numbers only because their bounds are written so.
+    noise
+        Standard deviations of results, where they are known.
     """
 
     path: Path
@@ -80,6 +83,7 @@ class StudyConfig:
     defaults: dict[str, Choice] = field(default_factory=dict)
     implied_integers: frozenset[str] = frozenset()
     min_gain: float | None = None
+    noise: dict[str, float] = field(default_factory=dict)
 
     @property
     def fixed(self) -> dict[str, Choice]:
@@ -113,6 +117,13 @@ class StudyConfig:
     def constraint_names(self) -> tuple[str, ...]:
         """What the model calls the limits: one name for each side."""
         return tuple(name for limit in self.limits for name in limit.constraint_names)
+
+    @property
+    def model_noise(self) -> dict[str, float]:
+        """The noise by the names of the model: both sides of a limit have that of their result."""
+        known = {OBJECTIVE: self.noise[self.objective]} if self.objective in self.noise else {}
+        limited = [limit for limit in self.limits if limit.name in self.noise]
+        return known | {name: self.noise[limit.name] for limit in limited for name in limit.constraint_names}
 
     def excesses(self, results: Mapping[str, float]) -> dict[str, float]:
         """g by the model's name, for every limited result that was measured."""

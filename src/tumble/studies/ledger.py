@@ -39,7 +39,7 @@ from tumble.studies.sampler import StudySampler
 from tumble.studies.storage import give_back, open_storage
 from tumble.studies.store import TrialStore
 from tumble.studies.waiting import holders
-from tumble.trials import Recommended, Suggestion
+from tumble.trials import Expected, Recommended, Suggestion
 
 
 class Ledger:
@@ -305,6 +305,13 @@ class Ledger:
         """The setting to use, with its P(safe); x is by name, mean in the user's units."""
         found = self.sampler.recommend(self.study)
         return None if found is None else replace(found, x={**found.x, **self.config.fixed})
+
+    def expected_best(self) -> Expected | None:
+        """The safe trial that is expected to be best, where results are noisy; in the user's units."""
+        found = self.optimizer().expected_best()
+        if found is None:
+            return None
+        return replace(found, x={**found.x, **self.config.fixed}, mean=self.config.sign * found.mean)
 
     def optimizer(self) -> Optimizer:
         """The study as an `Optimizer`: for figures, and for the models behind them."""

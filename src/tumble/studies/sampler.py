@@ -42,6 +42,7 @@ class StudySampler(TumbleSampler):
             settings=config.settings,
             on_exhausted=config.on_exhausted,
             space=to_distributions(config.space),
+            noise=config.model_noise,
         )
         self.config = config
         self.while_waiting: WhileWaiting = _nobody_waits

@@ -96,6 +96,11 @@ def positive(value: object) -> float:
     return checks.above_zero(value, "")
 
 
+def at_least_zero(value: object) -> float:
+    """A number of at least 0."""
+    return checks.at_least(value, "", 0.0)
+
+
 def whole(low: int, high: int | None = None) -> Check:
     """A whole number from `low` to `high`."""
     return lambda value: checks.whole(value, "", low, high)

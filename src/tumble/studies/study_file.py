@@ -42,6 +42,7 @@ FILE = {
     "parameters": Key(table_of(parameter, least=1)),
     "constraints": Key(table_of(schema.text), {}),
     "start": Key(one_or_more(table_of(schema.choice)), ()),
+    "noise": Key(table_of(schema.at_least_zero), {}),
 }
 
 
@@ -74,7 +75,7 @@ def read_study_file(path: str | Path) -> StudyConfig:
         config = _config(file, SimpleNamespace(**schema.read(_read(file), FILE)))
     except Wrong as wrong:
         raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
-    for check in (_check_names, _check_budget, _check_method, _check_command):
+    for check in (_check_names, _check_noise, _check_budget, _check_method, _check_command):
         check(config)
     return config
 
@@ -105,6 +106,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         defaults=parameters.defaults,
         implied_integers=parameters.implied,
         min_gain=raw.min_gain,
+        noise={name: float(std) for name, std in raw.noise.items()},
     )
 
 
@@ -145,6 +147,7 @@ _EXAMPLES = {
     "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
     "constraints": '[constraints] torque = "<= 12"',
     "start": "[start] speed = 900.0",
+    "noise": "[noise] cost = 0.2",
 }
 
 
@@ -216,6 +219,14 @@ def _check_names(config: StudyConfig) -> None:
     if config.objective in config.limited_names:
         message = "is the objective too; report it a second time under another name to limit it"
         raise _wrong(config.path, f"constraints.{config.objective}", message)
+
+
+def _check_noise(config: StudyConfig) -> None:
+    for name in config.noise:
+        if name not in config.result_names:
+            hint = schema.did_you_mean(name, config.result_names, "the results are")
+            message = f"{name!r} is neither the objective nor a result with a limit; {hint}"
+            raise _wrong(config.path, f"noise.{name}", message)
 
 
 def _check_budget(config: StudyConfig) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tumble.studies.config import StudyConfig
     from tumble.studies.records import Entry, Found, Status
-    from tumble.trials import Recommended, Suggestion
+    from tumble.trials import Expected, Recommended, Suggestion
 
 
 def suggestion_table(found: Suggestion) -> dict[str, Any]:
@@ -30,10 +30,21 @@ def status_table(found: Status) -> dict[str, Any]:
     return asdict(found)
 
 
-def best_table(found: Found | None, choice: Recommended | None) -> dict[str, Any]:
-    """`best` and `recommended`."""
+def best_table(
+    found: Found | None, choice: Recommended | None, expected: Expected | None = None
+) -> dict[str, Any]:
+    """`best`, `recommended`, and `expected` where results are noisy."""
     return {
         "best": None if found is None else asdict(found),
+        "expected": None
+        if expected is None
+        else {
+            "trial": expected.number,
+            "parameters": expected.x,
+            "mean": expected.mean,
+            "std": expected.std,
+            "p_safe": expected.p_safe,
+        },
         "recommended": None
         if choice is None
         else {

@@ -16,7 +16,7 @@ from tests.oracles import KERNELS, central, close
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.fit import NegativeLogPosterior, descend, fit
 from tumble.core.process.gp import JITTER
-from tumble.core.process.outputs import Outputs
+from tumble.core.process.outputs import Outputs, Warp
 from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
@@ -130,6 +130,29 @@ def test_the_average_information_is_the_expected_one_on_average(kernel, priors):
     error = found.std(axis=0) / np.sqrt(len(found))
     assert (np.abs(found.mean(axis=0) - expected) < 5.0 * error + 1e-6).all()
     assert (np.linalg.eigvalsh(found) > -1e-9).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_gradient_of_the_fit_is_its_derivative_where_noises_differ(kernel):
+    X, y = data(9, 2)
+    objective = NegativeLogPosterior(kernel, X, y, WITH_MEAN, relative_noise=np.linspace(0.1, 3.0, len(y)))
+    theta = WITH_MEAN.to_theta(Hyper((0.4, 0.7), 1.2, 0.3, 0.25))
+
+    def value(rows):
+        return np.array([objective(row).value for row in rows])
+
+    close(objective(theta).grad, central(value, theta[None, :])[0], 1e-6)
+
+
+def test_a_known_noise_is_of_the_users_units_under_a_warp():
+    X, y = data(12, 2)
+    y = np.exp(3.0 * y)
+    warp = Warp(float(y.min()), 2.0)
+    outputs = Outputs.of(y, centre=True, warp=warp)
+    gp = fit(X, y, kernel="matern52", priors=replace(WITH_MEAN, noise=0.3 / outputs.scale), outputs=outputs)
+    step = 1e-6 * y
+    by_hand = (outputs.to_model(y + step) - outputs.to_model(y - step)) / (2.0 * step) * 0.3
+    np.testing.assert_allclose(np.sqrt(gp.noise_var), by_hand, rtol=1e-4)
 
 
 def test_crowded_good_values_do_not_move_the_mean_where_nothing_was_tried():

@@ -1,5 +1,7 @@
 """The posterior of f against dense conditioning, BoTorch and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,45 @@ def test_the_learned_mean_is_that_of_a_process_with_one_more_random_level(kernel
 def test_the_means_at_the_data_need_no_kernel(share):
     gp, _ = problem("matern52", 3, 12, noise=0.2, additive=share)
     close(gp.fitted(), gp.mean(gp.X), 1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("noises", [False, True])
+def test_leaving_one_out_is_conditioning_on_the_others(kernel, noises):
+    _, dense = problem(kernel, 3, 9)
+    X, y, hyper = dense.X, dense.y, dense.hyper
+    noise_var = np.linspace(0.01, 0.3, len(y)) if noises else np.full(len(y), hyper.noise**2)
+    error, var = condition(kernel, hyper, X, y, noise_var=noise_var).leave_one_out()
+    for i in range(len(y)):
+        others = np.delete(np.arange(len(y)), i)
+        gp = condition(kernel, hyper, X[others], y[others], noise_var=noise_var[others])
+        mean, spread = gp.predict(X[[i]])
+        close(error[i], y[i] - mean[0], 1e-7)
+        close(var[i], spread[0] + noise_var[i] + JITTER * hyper.variance, 1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_repeats_are_averaged(kernel):
+    """Repeats with noise σ are one observation of their mean with noise σ / √n, exactly."""
+    _, dense = problem(kernel, 3, 6)
+    X, y, hyper = dense.X, dense.y, replace(dense.hyper, noise=0.2)
+    again = np.array([0, 0, 0, 2, 5])
+    told = np.append(y, y[again] + 0.1 * np.arange(1.0, 6.0))
+    where = np.append(np.arange(len(y)), again)
+    repeated = condition(kernel, hyper, X[where], told)
+    count = np.bincount(where)
+    nugget = hyper.noise**2 + JITTER * hyper.variance  # the jitter is averaged as well
+    averaged = condition(
+        kernel, hyper, X, np.bincount(where, told) / count, noise_var=nugget / count - JITTER * hyper.variance
+    )
+    x = np.vstack([X, queries(3)])
+    for one, other in zip(repeated.predict(x), averaged.predict(x), strict=True):
+        close(one, other, 1e-9)
+
+
+def test_the_mean_at_the_data_knows_the_noise_of_each_observation():
+    _, dense = problem("matern52", 3, 9)
+    noise_var = np.linspace(0.01, 0.3, len(dense.y))
+    gp = condition("matern52", dense.hyper, dense.X, dense.y, noise_var=noise_var)
+    close(gp.fitted(), gp.mean(dense.X), 1e-7)
+    close(gp.with_pending(queries(3)).fitted()[: len(dense.y)], gp.mean(dense.X), 1e-7)

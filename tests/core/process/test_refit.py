@@ -2,7 +2,12 @@
 
 from itertools import pairwise
 
-from tumble.core.process.refit import is_due
+import numpy as np
+import pytest
+
+from tumble.core.process.outputs import Outputs, Warp
+from tumble.core.process.refit import is_due, refit
+from tumble.core.settings import Settings
 
 
 def test_hyperparameters_are_learned_again_when_there_are_four_percent_more_data_however_they_came():
@@ -13,3 +18,28 @@ def test_hyperparameters_are_learned_again_when_there_are_four_percent_more_data
     assert all(is_due(n + 10, n) for n in range(40, 150, 10))
     assert is_due(45, 0)  # never learned
     assert not is_due(102, 101)
+
+
+@pytest.mark.parametrize("count", [12, 60])
+@pytest.mark.parametrize("knee", [np.inf, 2.0])
+def test_a_known_noise_is_kept_whatever_the_scale_and_whenever_it_is_learned(count, knee):
+    rng = np.random.default_rng(0)
+    X = rng.random((count, 2))
+    y = 5.0 * np.sin(3.0 * X[:, 0]) + X[:, 1]
+    outputs = Outputs.of(y, centre=True, warp=Warp(float(y.min()), knee))
+    options = {"kernel": "matern52", "priors": Settings().objective, "outputs": outputs, "noise": 0.5}
+    first = refit(X, y, last=None, **options)
+    again = refit(X, y, last=first.hyper, **options)
+    for gp in (first, again):
+        assert gp.hyper.noise * outputs.scale == pytest.approx(0.5)
+        assert (gp.noise_var is None) == np.isinf(knee)
+    np.testing.assert_allclose(first.chol, again.chol, rtol=0.3, atol=0.1)
+
+
+def test_a_noise_of_zero_is_as_small_as_can_be():
+    X = np.linspace(0.0, 1.0, 6)[:, None]
+    gp = refit(
+        X, np.sin(6.0 * X[:, 0]), kernel="matern52", priors=Settings().objective, outputs=Outputs(),
+        last=None, noise=0.0,
+    )  # fmt: skip
+    assert gp.hyper.noise == pytest.approx(1e-6)

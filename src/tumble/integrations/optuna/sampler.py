@@ -90,6 +90,9 @@ class TumbleSampler(BaseSampler):
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
         trials, and the first one is drawn at random.
+    noise
+        Standard deviations of what is measured, where they are known: of the objective under "value", and of
+        constraints by name.
 
     Raises
     ------
@@ -121,6 +124,7 @@ class TumbleSampler(BaseSampler):
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         *,
         space: Mapping[str, BaseDistribution] | None = None,
+        noise: Mapping[str, float] | None = None,
     ) -> None:
         self.trials, self.failures = checks.budget(trials, failures)
         self.seed = checks.seed(seed)
@@ -128,6 +132,7 @@ class TumbleSampler(BaseSampler):
         self.settings = resolve_settings(settings)
         find_method(method, limited=failures is not None)
         self.on_exhausted = _checked_end(on_exhausted, failures)
+        self.noise = checks.noise(noise)
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)
         # What a finished trial means is worked out once, and again after each change: by number and changes.
@@ -305,6 +310,10 @@ class TumbleSampler(BaseSampler):
         readings = [reading_of(trial) for trial in trials]
         names = constraint_names(self.constraint_names(), readings)
         crashed = any(reading.crashed for reading in readings)
+        noise = {name: std for name, std in self.noise.items() if name in (checks.OBJECTIVE, *names)}
+        if len(noise) < len(self.noise) and any(reading.value is not None for reading in readings):
+            unknown = ", ".join(map(repr, self.noise.keys() - noise.keys()))
+            self.warn(study, "noise", f"noise names {unknown}, which no trial has measured so far")
         return Optimizer.from_trials(
             space,
             self._translate(study, search_space, space, names, zip(trials, readings, strict=True)),
@@ -316,6 +325,7 @@ class TumbleSampler(BaseSampler):
             settings=self.settings,
             on_exhausted=self.on_exhausted,
             fitted=last_fit(trials, names, space.dim, last_change(trials)),
+            noise=noise,
         )
 
     def _translate(

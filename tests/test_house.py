@@ -161,6 +161,7 @@ def test_a_module_may_use_its_own_private_names_and_private_modules_of_its_packa
 ACROSS = {
     "test_bad_input.py": "every door's checks",
     "test_docs.py": "README and docs",
+    "test_noise.py": "a known noise at every door",
     "test_docstrings.py": "public docstrings and their examples",
     "test_house.py": "the rules of the house",
     "test_public_surface.py": "the public names",

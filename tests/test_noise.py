@@ -68,6 +68,8 @@ def test_the_expected_best_is_a_trial_with_a_mean_of_its_own():
     trials = [Trial(n, None, (x,), "told", value=y) for n, (x, y) in enumerate(told)]
     opt = Optimizer.from_trials([(0.0, 1.0)], trials, trials=9, noise={"value": 0.4})
     found = opt.expected_best()
+    assert found is not None
+    assert opt.best is not None
     assert opt.best.value == 0.1
     assert found.number in range(5)
     assert opt.trials[found.number].x == found.x

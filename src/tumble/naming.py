@@ -1,4 +1,4 @@
-"""Which trial is meant: by its number, its suggestion, or the trial itself."""
+"""Which trial is meant: by its number, its suggestion, or the trial itself; what constraints are called."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,6 +52,17 @@ def is_name(trial: object) -> bool:
     """Whether this names a trial: anything else is a setting."""
     is_number = isinstance(trial, int | np.integer) and not isinstance(trial, bool)
     return isinstance(trial, Suggestion) or is_number
+
+
+def constraint_names(known: tuple[str, ...] | None, constraints: object) -> tuple[str, ...]:
+    """The names of the constraints; where they were left open, the first ones that are told give them."""
+    if known is not None:
+        return known
+    if constraints is None:
+        return ()
+    if isinstance(constraints, Mapping):
+        return checks.constraint_names(list(constraints)) or ()
+    return checks.constraint_names(len(np.atleast_1d(np.asarray(constraints, dtype=object)))) or ()
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -595,7 +595,7 @@ class Optimizer:
         >>> opt.tell([0.9], failed=True, reason="bit broke").failed
         True
         """
-        names = self._names_for(constraints)
+        names = naming.constraint_names(self._names, constraints)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         record = self._find(trial, checks.truth(billed, "billed"))
         self._check_method(len(names))
@@ -716,7 +716,7 @@ class Optimizer:
         >>> opt.amend(wrong, 3.2).value, opt.changes[0].value
         (3.2, 32.0)
         """
-        names = self._names_for(constraints)
+        names = naming.constraint_names(self._names, constraints)
         record = naming.named(self._trials, trial)
         undo.check_may_amend(record.number, record.status)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
@@ -849,16 +849,6 @@ class Optimizer:
         if count > 0 and not chosen.constrained:
             takers = ", ".join(CONSTRAINED)
             raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
-
-    def _names_for(self, constraints: object) -> tuple[str, ...]:
-        """The names of the constraints; where they were left open, the first ones that are told give them."""
-        if self._names is not None:
-            return self._names
-        if constraints is None:
-            return ()
-        if isinstance(constraints, Mapping):
-            return checks.constraint_names(list(constraints)) or ()
-        return checks.constraint_names(len(np.atleast_1d(np.asarray(constraints, dtype=object)))) or ()
 
     def _find(self, trial: Any, billed: bool) -> Trial:
         """The trial that is told: one in flight, or a new one for a setting of the user's own."""

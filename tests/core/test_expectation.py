@@ -30,6 +30,7 @@ def test_the_lowest_mean_beats_the_luckiest_value():
     X, y, truth = repeated(0.1)
     past = history(X, y, noise=np.array([0.1]))
     found = expected_best(past, fit_models(past, Settings(), None))
+    assert found is not None
     assert np.argmin(y) == 25
     assert truth[found.row] == 0.0
     assert found.mean == pytest.approx(0.0, abs=4.0 * found.std)
@@ -54,7 +55,9 @@ def test_a_trial_that_was_safe_by_luck_gives_way_to_one_that_is_likely_safe():
     past = history(X, y, g, noise=np.array([0.1, 0.5]))
     models = fit_models(past, Settings(), None)
     assert past.safe[12]
-    assert X[expected_best(past, models).row, 0] > 0.5
+    found = expected_best(past, models)
+    assert found is not None
+    assert X[found.row, 0] > 0.5
 
 
 def test_nothing_is_expected_of_what_failed():

@@ -439,3 +439,55 @@ def test_several_starts_keep_their_order_and_their_numbers(tmp_path: Path) -> No
 def test_whole_bounds_make_whole_numbers(tmp_path: Path, table: str, expected: Float | Int) -> None:
     text = f'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\nx = {table}\n'
     assert read_study_file(write(tmp_path, text)).space.parameters == {"x": expected}
+
+
+# -- known constraints ---------------------------------------------------------------------------------------
+
+
+def with_known(folder: Path, known: str, start: str = "feed = 0.1") -> Path:
+    text = GOOD.replace("retries = 3\n", f"retries = 3\nknown = {known}\n").replace(
+        "feed = 0.1\n", f"{start}\n"
+    )
+    return write(folder, text)
+
+
+def test_known_constraints_belong_to_the_space(tmp_path: Path) -> None:
+    config = read_study_file(
+        with_known(tmp_path, "['speed * feed <= 300', 'bit == \"carbide\" or flutes <= 4']")
+    )
+    assert config.space.known == ("speed * feed <= 300", 'bit == "carbide" or flutes <= 4')
+    assert config.space.broken({"speed": 4000.0, "flutes": 4, "bit": "hss", "feed": 0.4}) == [
+        "speed * feed <= 300"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "start", "message"),
+    [
+        ('"speed <= 3"', "feed = 0.1", "known: must be a list, not 'speed <= 3'"),
+        ("[3]", "feed = 0.1", "known.0: must be text, not 3"),
+        (
+            '["speed * fed <= 300"]',
+            "feed = 0.1",
+            "known: there is no parameter 'fed'; did you mean 'feed'?\n    speed * fed <= 300\n"
+            + "            ^^^",
+        ),
+        (
+            '["speed <= 1e3", "feed <= 1 +"]',
+            "feed = 0.1",
+            "known: known constraint 2: the constraint ends too early",
+        ),
+        ('["speed >= 9000"]', "feed = 0.1", "known: no setting was found that keeps what is known"),
+        (
+            '["speed * feed <= 300"]',
+            "feed = 0.4",
+            'start: speed = 900, flutes = 4, bit = carbide, feed = 0.4 does not keep "speed * feed <= 300"',
+        ),
+    ],
+)
+def test_known_constraints_that_can_not_be_used_are_refused(
+    tmp_path: Path, known: str, start: str, message: str
+) -> None:
+    with pytest.raises(StudyFileError) as refused:
+        read_study_file(with_known(tmp_path, known, start))
+    assert message in str(refused.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
@@ -14,7 +15,7 @@ from tumble.errors import InputError
 from tumble.inside import BATCH, find_inside
 from tumble.known.nodes import Array, Columns
 from tumble.known.parser import choices_of, is_number
-from tumble.parameters import Choice, Float, Parameter
+from tumble.parameters import Choice, Fixed, Float, Parameter
 
 Flags: TypeAlias = NDArray[np.bool_]
 MOST = 100  # known constraints
@@ -33,6 +34,39 @@ class Rule(Protocol):
 
     def excess(self, columns: Columns) -> Array:
         """By how much each setting misses it (M,); at most 0 where it holds."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A known constraint that also names parameters which are fixed, and are not searched.
+
+    Parameters
+    ----------
+    rule
+        The constraint.
+    fixed
+        The parameters that are fixed, with their names.
+    """
+
+    rule: Rule
+    fixed: tuple[tuple[str, Fixed], ...]
+
+    @property
+    def text(self) -> str:
+        """The constraint in words."""
+        return self.rule.text
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that it needs, without those that are fixed."""
+        held = {name for name, _ in self.fixed}
+        return tuple(name for name in self.rule.names if name not in held)
+
+    def excess(self, columns: Columns) -> Array:
+        """By how much each setting misses it (M,)."""
+        count = len(next(iter(columns.values()))) if columns else 1
+        values = {name: column(parameter, np.empty((count, 0))) for name, parameter in self.fixed}
+        return self.rule.excess({**columns, **values})
 
 
 class Region:
@@ -58,7 +92,7 @@ class Region:
     def excesses(self, U: Array) -> Array:
         """(C, M) by how much each point U (M, D) misses each constraint; at most 0 where it holds."""
         columns = {name: column(self.parameters[name], U[:, self.slices[name]]) for name in self.needed}
-        return np.array([rule.excess(columns) for rule in self.rules])
+        return np.array([np.broadcast_to(rule.excess(columns), (len(U),)) for rule in self.rules])
 
     def allows(self, U: Array) -> Flags:
         """(M,) which points U (M, D) keep every constraint."""

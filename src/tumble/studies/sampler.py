@@ -43,6 +43,7 @@ class StudySampler(TumbleSampler):
             on_exhausted=config.on_exhausted,
             space=to_distributions(config.space),
             noise=config.model_noise,
+            known=config.space.known,
         )
         self.config = config
         self.while_waiting: WhileWaiting = _nobody_waits

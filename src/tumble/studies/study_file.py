@@ -6,7 +6,7 @@ Reading writes nothing.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +39,7 @@ FILE = {
     "method": Key(schema.text, None),
     "settings": Key(one_of("default", "paper"), "default"),
     "min_gain": Key(schema.positive, None),
+    "known": Key(list_of(schema.text), ()),
     "parameters": Key(table_of(parameter, least=1)),
     "constraints": Key(table_of(schema.text), {}),
     "start": Key(one_or_more(table_of(schema.choice)), ()),
@@ -83,7 +84,7 @@ def read_study_file(path: str | Path) -> StudyConfig:
 def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
     """What the keys of the file come to."""
     parameters = read_parameters(raw.parameters)
-    space = parameters.space
+    space = _with_known(parameters.space, raw.known)
     return StudyConfig(
         path=file,
         name=raw.name,
@@ -201,9 +202,20 @@ def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
     """A setting that is tried first; a fixed parameter need not be named."""
     with schema.under("start"):
         try:
-            return exact(space, {**space.fixed, **given})
+            setting = exact(space, {**space.fixed, **given})
         except InputError as error:
             raise InputError(f"{error}; give a setting inside the parameters' ranges") from None
+        space.check_known(setting)
+        return setting
+
+
+def _with_known(space: Space, texts: Sequence[str]) -> Space:
+    """The space with the constraints between parameters that are known beforehand."""
+    with schema.under("known"):
+        try:
+            return space.with_known(list(texts))
+        except InputError as error:
+            raise InputError(str(error).removeprefix("known: ")) from None
 
 
 def _check_names(config: StudyConfig) -> None:

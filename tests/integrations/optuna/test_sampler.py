@@ -589,3 +589,49 @@ def test_the_hyperparameters_that_were_learned_reach_the_next_trial_whole() -> N
     hyper = mirror.fitted.objective
     assert 0.0 < hyper.additive < 1.0
     assert hyper.learned_from == 5
+
+
+# -- known constraints ---------------------------------------------------------------------------------------
+
+KNOWN_SPACE = {
+    "x": FloatDistribution(-1.0, 1.0),
+    "y": FloatDistribution(-1.0, 1.0),
+    "oil": CategoricalDistribution(["mineral"]),
+    "passes": IntDistribution(3, 3),
+}
+
+
+def test_only_settings_that_keep_known_constraints_are_suggested() -> None:
+    limits = ["x + y <= -0.5 * passes", 'oil == "mineral"']
+    study = optuna.create_study(sampler=sampler(space=KNOWN_SPACE, known=limits, failures=3))
+    study.optimize(bowl, n_trials=6)
+    assert all(t.params["x"] + t.params["y"] <= -1.5 for t in study.trials)
+    found = ours(study).recommend(study)
+    assert found is not None
+    assert found.x["x"] + found.x["y"] <= -1.5
+
+
+def test_an_enqueued_trial_may_break_what_is_known_and_teaches() -> None:
+    study = optuna.create_study(sampler=sampler(space=KNOWN_SPACE, known="x + y <= 0"))
+    study.enqueue_trial({"x": 0.9, "y": 0.9})
+    study.optimize(bowl, n_trials=3)
+    assert study.trials[0].params["x"] == 0.9
+    assert all(t.params["x"] + t.params["y"] <= 0.0 for t in study.trials[1:])
+    optimizer = ours(study).optimizer(study)
+    assert optimizer is not None
+    assert optimizer.n_told == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"known": "x + y <= 1"}, "known constraints need the parameters beforehand: give space"),
+        ({"known": "x + z <= 1", "space": KNOWN_SPACE}, "there is no parameter 'z'"),
+        ({"known": ["x >= 3"], "space": KNOWN_SPACE}, "no setting was found that keeps what is known"),
+        ({"known": 3, "space": KNOWN_SPACE}, "known must be a list, not 3"),
+        ({"known": 'oil == "air"', "space": KNOWN_SPACE}, "no setting was found that keeps what is known"),
+    ],
+)
+def test_known_constraints_that_can_not_be_used_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(tumble.InputError, match=message):
+        sampler(**options)

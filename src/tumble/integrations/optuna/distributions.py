@@ -12,8 +12,10 @@ from optuna.distributions import (
 )
 from optuna.trial import FrozenTrial
 
+from tumble import checks
 from tumble.errors import InputError
-from tumble.parameters import Categorical, Fixed, Float, Int, Parameter
+from tumble.known import Held, read_known
+from tumble.parameters import Categorical, Choice, Fixed, Float, Int, Parameter
 from tumble.space import Space
 
 
@@ -45,6 +47,38 @@ def to_distributions(space: Space) -> dict[str, BaseDistribution]:
 def to_space(distributions: Mapping[str, BaseDistribution]) -> Space:
     """Our space for Optuna's distributions by name."""
     return Space({name: to_parameter(distribution) for name, distribution in distributions.items()})
+
+
+def limited(space: Mapping[str, BaseDistribution] | None, known: str | Sequence[str]) -> Space | None:
+    """Our space with known constraints, which may name parameters of one value, too; None without any.
+
+    Parameters
+    ----------
+    space
+        Every distribution by name; None where they are not known beforehand.
+    known
+        The constraints as text.
+    """
+    if not known:
+        return None
+    if space is None:
+        raise InputError(
+            "known constraints need the parameters beforehand: give space, for example "
+            '{"x": optuna.distributions.FloatDistribution(0.0, 1.0)}'
+        )
+    searched = to_space(searchable(space))
+    fixed = {name: Fixed(_only_value(d)) for name, d in space.items() if d.single()}
+    texts = [known] if isinstance(known, str) else checks.items(known, "known")
+    rules = [read_known(text, {**searched.parameters, **fixed}) for text in texts]
+    return searched.with_known([Held(rule, tuple(fixed.items())) if fixed else rule for rule in rules])
+
+
+def _only_value(distribution: BaseDistribution) -> Choice:
+    """The value of a distribution that has one."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[0]
+    assert isinstance(distribution, FloatDistribution | IntDistribution)
+    return distribution.low
 
 
 def searchable(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

@@ -93,6 +93,10 @@ class TumbleSampler(BaseSampler):
     noise
         Standard deviations of what is measured, where they are known: of the objective under "value", and of
         constraints by name.
+    known
+        Constraints between parameters that are known beforehand and cost no trial, as text:
+        ``["x + y <= 1"]`` (see `tumble.space.Space`). They need `space`. Only settings that keep them are
+        suggested; trials that are enqueued may break them.
 
     Raises
     ------
@@ -125,6 +129,7 @@ class TumbleSampler(BaseSampler):
         *,
         space: Mapping[str, BaseDistribution] | None = None,
         noise: Mapping[str, float] | None = None,
+        known: str | Sequence[str] = (),
     ) -> None:
         self.trials, self.failures = checks.budget(trials, failures)
         self.seed = checks.seed(seed)
@@ -135,6 +140,7 @@ class TumbleSampler(BaseSampler):
         self.noise = checks.noise(noise)
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)
+        self._limited = distributions.limited(self._space, known)
         # What a finished trial means is worked out once, and again after each change: by number and changes.
         self._readings: dict[int, dict[tuple[int, int], Reading]] = {}
         self._translated: dict[tuple[int, Space, tuple[str, ...]], dict[tuple[int, int], Trial]] = {}
@@ -306,7 +312,7 @@ class TumbleSampler(BaseSampler):
         self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
     ) -> Optimizer:
         """An `Optimizer` with these trials of the study."""
-        space, reading_of = distributions.to_space(search_space), self.reader(study)
+        space, reading_of = self._limited or distributions.to_space(search_space), self.reader(study)
         readings = [reading_of(trial) for trial in trials]
         names = constraint_names(self.constraint_names(), readings)
         crashed = any(reading.crashed for reading in readings)

@@ -43,7 +43,7 @@ def test_a_hard_cap_holds_for_several_at_once(cli: Cli, tmp_path: Path) -> None:
 def test_a_setting_of_ones_own_is_told_like_any_other(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=3, command="")
     code, out, _ = cli("try", file, "x=0.5", "y=0.25")
-    assert (code, "a setting of your own; nothing is known of it yet" in out) == (0, True)
+    assert (code, "A setting of your own; nothing is known of it yet" in out) == (0, True)
     assert cli("tell", file, 0, "cost=1.5", "load=-0.3")[0] == 0
     code, out, _ = cli("try", file, "y=0.25", "x=0.55", "--json")
     asked = json.loads(out)

@@ -12,7 +12,8 @@ on_exhausted = "safe"              # then: go on very carefully ("safe"), or not
 storage = "sqlite:///{name}.db"    # beside this file; "postgresql+psycopg://user@host/db" for many machines
 
 # One trial.  {{name}} stands for a parameter.  No shell is involved.  The last line of its output must be
-# JSON with every result: {{"cost": 3.1, "torque": 11.2, "temperature": 55}}.  Leave it out to work by hand.
+# JSON with every result, {{"cost": 3.1, "torque": 11.2, "temperature": 55}}, or cost=3.1 torque=11.2
+# temperature=55.  Leave the command out to work by hand.
 command = [
     "python", "rig.py", "--speed", "{{speed}}", "--flutes", "{{flutes}}",
     "--bit", "{{bit}}", "--feed", "{{feed}}",
@@ -23,15 +24,16 @@ retries = 3
 
 [parameters]
 speed = {{ low = 500.0, high = 4000.0, log = true }}
-flutes = {{ low = 2, high = 6, type = "int" }}
+flutes = {{ low = 2, high = 6 }}         # whole numbers, because both bounds are
 bit = {{ choices = ["hss", "carbide"] }}
 feed = {{ low = 0.05, high = 0.4 }}      # "step = 0.01" for a grid
+# depth = 12.5                     # a parameter that stays as it is
 
 [constraints]                      # a trial that breaks one of these has failed
 torque = "<= 12"                   # or ">= ..."
-temperature = "<= 80"
+temperature = "5 <= temperature <= 80"
 
-[start]                            # optional: a setting known to be safe, tried first
+[start]                            # optional: a setting known to be safe, tried first ([[start]] for several)
 speed = 900.0
 flutes = 4
 bit = "carbide"

@@ -140,7 +140,7 @@ def judge(
         return Proposal(x, "start", np.nan, np.nan, np.empty(0), np.nan, np.nan, unknown, unknown)
     models = fit_models(history, settings, warm)
     context = Context.of(history, models, settings, rng)
-    return Search(context, _LowestMean(models.objective), None).report(x, "start", np.nan)
+    return Search(context, _LowestMean(models.objective)).report(x, "start", np.nan)
 
 
 @dataclass(frozen=True)

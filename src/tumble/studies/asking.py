@@ -33,6 +33,7 @@ def try_note(config: StudyConfig, optimizer: Optimizer, setting: Mapping[str, Ch
     judged = optimizer.judge(searched, len(optimizer.trials))
     judged = replace(judged, mean=config.sign * judged.mean, x=dict(setting))
     why = explain(judged, "").partition(": ")[2]  # the number of the trial is not known yet
+    why = why[0].upper() + why[1:]
     note = to_note(replace(judged, why=why), None, optimizer.constraint_names) | {"params": dict(setting)}
     if len(json.dumps(note)) > ATTRIBUTE_LIMIT:  # a prediction may be forgotten, a setting may not
         note = {key: value for key, value in note.items() if key != "constraints"}

@@ -23,7 +23,9 @@ SHARE = 0.5  # of the spread seen so far
 LEAST = 5  # values, before any is questioned
 
 
-def is_surprising(value: float, mean: float, std: float, seen: Sequence[float]) -> bool:
+def is_surprising(
+    value: float, mean: float, std: float, seen: Sequence[float], *, stds: float = STDS, share: float = SHARE
+) -> bool:
     """Whether a value is to be questioned.
 
     Parameters
@@ -34,6 +36,8 @@ def is_surprising(value: float, mean: float, std: float, seen: Sequence[float]) 
         What was predicted.
     seen
         The values that were measured before.
+    stds, share
+        The rule: how many standard deviations, and how much of the spread.
 
     Examples
     --------
@@ -45,7 +49,7 @@ def is_surprising(value: float, mean: float, std: float, seen: Sequence[float]) 
     if len(seen) < LEAST:
         return False
     off = abs(value - mean)
-    return off > STDS * std and off > SHARE * (max(seen) - min(seen))
+    return off > stds * std and off > share * (max(seen) - min(seen))
 
 
 def surprises(

@@ -34,7 +34,6 @@ from .damage import mutate_bytes, mutate_json
 from .tables import table
 
 Reading: TypeAlias = Literal["error", "read"]
-OWN_WORDS = "storage: expected a URL of sqlite, postgresql, mysql"  # of a message, whatever the password is
 SHOWN = 5  # failures of one kind that are shown
 
 
@@ -176,19 +175,10 @@ def storage_urls(folder: Path) -> Subject:
     file = folder / "url.toml"
 
     def read(data: bytes) -> Reading:
-        reading: Reading
         url = data.decode(errors="surrogateescape")
-        written = json.dumps(url)
-        file.write_text(_example().replace('storage = "sqlite:///drill.db"', f"storage = {written}"))
-        try:
-            config = read_study_file(file)
-            _claim(config.storage not in repr(config), "the URL of a configuration")
-            said, reading = "", "read"
-        except TumbleError as error:
-            said, reading = str(error), "error"
-        said = said.replace(str(folder), "")
-        for text in (said.partition(" came; write")[0], storage_url.shown(url), storage_url.scrub(url, url)):
-            _claim(not any(piece in text for piece in _pieces(url)), "a piece of a password")
+        reading, said = _said_of(url, file)
+        heard = [piece for piece in _pieces(url) if piece in said]
+        _claim(not any(_is_heard(piece, url, file) for piece in heard), "a piece of a password")
         return reading
 
     examples = [
@@ -198,6 +188,17 @@ def storage_urls(folder: Path) -> Subject:
         "sqlite:///drill.db",
     ]
     return Subject("storage URL", [url.encode() for url in examples], mutate_bytes, read)
+
+
+def _said_of(url: str, file: Path) -> tuple[Reading, str]:
+    """Whether a URL is taken, and all that is said about it."""
+    file.write_text(_example().replace('storage = "sqlite:///drill.db"', f"storage = {json.dumps(url)}"))
+    said, reading = [storage_url.shown(url), storage_url.scrub(url, url)], cast(Reading, "read")
+    try:
+        said.append(repr(read_study_file(file)))
+    except TumbleError as error:
+        said, reading = [*said, str(error)], "error"
+    return reading, "\n".join(said).replace(str(file.parent), "")
 
 
 def _pieces(url: str) -> set[str]:
@@ -210,8 +211,17 @@ def _pieces(url: str) -> set[str]:
         return set()
     query = found.query.get("password", "")
     secrets = [str(found.password or ""), *([query] if isinstance(query, str) else query)]
-    pieces = {secret[i : i + 4] for secret in secrets for i in range(len(secret) - 3)}
-    return {piece for piece in pieces if piece not in f"{found.drivername}:// {OWN_WORDS}"}
+    return {secret[i : i + 4] for secret in secrets for i in range(len(secret) - 3)}
+
+
+def _is_heard(piece: str, url: str, file: Path) -> bool:
+    """Whether a piece comes from the URL: what is said all the same without it in the URL is said by us.
+
+    A damaged password may contain words of our own, such as the scheme or the example in the message.
+    """
+    scheme, colon, rest = url.partition(":")
+    other = next(letter for letter in "zqxjk" if letter not in piece) * len(piece)
+    return piece not in _said_of(scheme + colon + rest.replace(piece, other), file)[1]
 
 
 def _example() -> str:

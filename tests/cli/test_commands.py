@@ -397,6 +397,28 @@ def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path
     assert (tmp_path / "runs.log").read_text().split() == ["0", "0", "1"]
 
 
+def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path) -> None:
+    """Fewer trials end the run early; a bad edit before that is refused and changes nothing."""
+    file = write_study(tmp_path, trials=400, failures=5, load="-1.0")
+    good, runs = file.read_text(), tmp_path / "runs.log"
+    process = spawn("run", file, "--workers", 2)
+    try:
+        wait_for(lambda: runs.exists(), 200)
+        file.write_text(good.replace("trials = 400", "trials = -1"))
+        before = len(runs.read_text().split())
+        wait_for(lambda: len(runs.read_text().split()) >= before + 4, 200)
+        file.write_text(good.replace("trials = 400", "trials = 5"))
+        _, err = process.communicate(timeout=200)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, err
+    assert before + 4 <= len(runs.read_text().split()) < 400
+    assert "trials: must be a whole number of at least 1" in err
+    assert "was edited; from the next trial on: trials 400 -> 5" in err
+    assert not any(e.is_running for e in Ledger(read_study_file(file)).entries())
+
+
 def test_workers_stop_in_good_order(tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=30, failures=5, seconds=1.0)
     process = spawn("run", file, "--workers", 2)

@@ -30,6 +30,7 @@ from tumble.studies.csv_io import import_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
+from .attacks import Line, store_lines
 from .damage import mutate_bytes, mutate_json
 from .tables import table
 
@@ -268,6 +269,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="the name of one subject")
+    parser.add_argument("--store", action="store_true", help="keep the counts for the page of guarantees")
     chosen = parser.parse_args(arguments)
     rows, failures = [], list[str]()
     with tempfile.TemporaryDirectory() as folder:
@@ -278,10 +280,20 @@ def main(arguments: list[str] | None = None) -> int:
                 counts = (found.tried, found.error, found.read, len(found.failures))
                 rows.append([subject.name, *map(str, counts)])
                 failures += found.failures[:SHOWN]
+                if chosen.store:
+                    store_lines([_line(subject.name, found)])
     print(table(("what", "tried", "clean error", "read", "failures"), rows))
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0
+
+
+def _line(name: str, found: Count) -> Line:
+    lost = len(found.failures)
+    counts = {"tried": found.tried, "survived": found.tried - lost, "lost": lost}
+    readings = {"error": found.error, "read": found.read}
+    keys = {"attack": "mutation", "what": name, "command": "python -m benchmarks.mutations"}
+    return keys | counts | readings
 
 
 if __name__ == "__main__":

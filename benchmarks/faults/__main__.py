@@ -51,18 +51,21 @@ def try_cases(places: Places, cases: Sequence[Case], jobs: int = 1) -> Iterator[
         yield from pool.imap_unordered(partial(try_case, places), cases)
 
 
-def lines_of(verdicts: Sequence[Verdict], storage: str, command: str) -> list[Line]:
-    """What became of the cases, by operation and fault; a case that did not reach its point is none."""
+def lines_of(cases: Sequence[Case], verdicts: Sequence[Verdict], storage: str) -> list[Line]:
+    """What became of the cases, by operation and fault; a case that did not reach its point is not tried."""
     lines: list[Line] = []
     for operation, fault in itertools.product(OPERATIONS, FAULTS):
+        whole = sum((case.operation, case.fault) == (operation, fault) for case in cases)
         ours = [v for v in verdicts if (v.case.operation, v.case.fault) == (operation, fault)]
-        reached = [v for v in ours if v.was_reached]
-        if not ours:
-            continue
-        lost = sum(bool(v.problems) for v in reached)
-        counts = {"cases": len(ours), "tried": len(reached), "survived": len(reached) - lost, "lost": lost}
-        keys = {"attack": "fault", "storage": storage, "operation": operation, "fault": fault}
-        lines.append(keys | counts | {"command": command})
+        lost = sum(bool(v.problems) for v in ours if v.was_reached)
+        tried = sum(v.was_reached for v in ours)
+        if whole:
+            keys = {"attack": "fault", "storage": storage, "operation": operation, "fault": fault}
+            counts = {"cases": whole, "unreached": len(ours) - tried, "tried": tried}
+            ends = {"survived": tried - lost, "lost": lost}
+            lines.append(
+                keys | counts | ends | {"command": f"python -m benchmarks.faults --storage {storage}"}
+            )
     return lines
 
 
@@ -78,7 +81,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after that")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
     parser.add_argument("--progress", type=Path, help="keep what was tried in this file, and go on with it")
-    parser.add_argument("--store", action="store_true", help="keep the counts of whole operations")
+    parser.add_argument("--store", action="store_true", help="keep the counts for the page of guarantees")
     options = parser.parse_args()
     begin, progress = time.monotonic(), Progress(options.progress)
     with places_on(options.storage) as places:
@@ -94,8 +97,8 @@ def main() -> int:
                 print(verdict.case, *verdict.problems, sep="\n    ", flush=True)
             if time.monotonic() - begin > options.seconds:
                 break
-    lines = lines_of(verdicts, options.storage, f"python -m benchmarks.faults --storage {options.storage}")
-    if options.store and len(verdicts) == len(cases):
+    lines = lines_of(cases, verdicts, options.storage)
+    if options.store:
         store_lines(lines)
     print(fault_table(lines))
     unreached = sum(not v.was_reached for v in verdicts)

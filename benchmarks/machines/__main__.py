@@ -13,11 +13,15 @@ from typing import Any
 import optuna
 from threadpoolctl import threadpool_limits
 
+from benchmarks.attacks import store_lines
+
 from .costs import cost_of_ask, cost_of_command
 from .kills import Killed, kill_hand, kill_runner
 from .outages import restart_server
 from .races import race
 from .rough import address_of, postgres, postgres_server, write_rough_study
+from .scale import measure_studies, run_scale
+from .soak import soak
 
 
 def show(name: str, figure: dict[str, Any] | Killed) -> None:
@@ -31,17 +35,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", nargs="?", choices=("outage",), help="only this")
-    parser.add_argument("--restarts", type=int, default=20, help="outage: how often the server goes away")
-    parser.add_argument("--workers", type=int, default=4, help="outage: how many commands run the study")
+    parser.add_argument("part", nargs="?", choices=("outage", "soak", "scale"), help="only this")
+    parser.add_argument("--kills", type=int, default=1000, help="soak: how many workers are killed")
+    parser.add_argument("--restarts", type=int, help="how often the server goes away (outage 20, soak 50)")
+    parser.add_argument("--workers", type=int, help="how many at once (outage 4, soak 8, scale 64)")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="soak: kill nobody after that")
+    parser.add_argument("--trials", type=int, default=2000, help="scale: of the study")
+    parser.add_argument("--studies", type=int, default=1000, help="scale: in one database")
+    parser.add_argument("--store", action="store_true", help="keep the figures of these parts for the page")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=("kills", "races", "speed", "costs"))
     options = parser.parse_args()
     quick = options.quick
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     threadpool_limits(1, user_api="blas")
-    if options.part == "outage":
-        _outage(options.workers, options.restarts)
+    if options.part is not None:
+        {"outage": _outage, "soak": _soak, "scale": _scale}[options.part](options)
         return
     parts = {"costs": _costs, "speed": _speed, "races": _races, "kills": _kills}
     with tempfile.TemporaryDirectory() as home, postgres() as server:
@@ -103,13 +112,46 @@ def _races(home: Path, server: str, quick: bool) -> None:
             )
 
 
-def _outage(workers: int, restarts: int) -> None:
+def _outage(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as home, postgres_server() as server:
         count = 10_000  # more than are run meanwhile
         file = write_rough_study(
             Path(home), address_of(server), trials=count, failures=count, stop=False, pause=1.0
         )
-        show("postgresql, restarted", asdict(restart_server(file, server, workers, restarts)))
+        found = restart_server(file, server, options.workers or 4, options.restarts or 20)
+    _keep(options, "outage", asdict(found))
+
+
+def _soak(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as home, postgres_server() as server:
+        file = write_rough_study(
+            Path(home), address_of(server), trials=100_000, failures=6, stop=True, pause=0.2, safe=True
+        )
+        counts = (options.workers or 8, options.kills, options.restarts or 50)
+        found = soak(file, server, *counts, seconds=options.seconds)
+    _keep(options, "soak", asdict(found))
+
+
+def _scale(options: argparse.Namespace) -> None:
+    """A few workers first, so that it is seen where the throughput bends."""
+    most = options.workers or 64
+    with tempfile.TemporaryDirectory() as home, postgres(max_connections=4 * most + 50) as server:
+        for workers in sorted({1, 8, most // 2, most}):
+            trials = options.trials if workers == most else min(options.trials, 10 * workers)
+            folder = _folder(Path(home), f"scale-{workers}")
+            budget = max(workers * 3 // 4, 1)
+            found = run_scale(folder, server, workers, trials, budget, pause=1.0)
+            _keep(options, "scale", asdict(found))
+        counts = sorted({min(count, options.studies) for count in (1, 10, 100, 1000)})
+        for studies in measure_studies(_folder(Path(home), "studies"), server, counts):
+            _keep(options, "studies", {"what": str(studies.studies), **asdict(studies)})
+
+
+def _keep(options: argparse.Namespace, attack: str, figures: dict[str, Any]) -> None:
+    show(attack, figures)
+    if options.store:
+        line = {"attack": attack, "storage": "postgresql", **figures}
+        store_lines([line | {"command": f"python -m benchmarks.machines {options.part}"}])
 
 
 def _kills(home: Path, server: str, quick: bool) -> None:

@@ -104,13 +104,14 @@ def test_the_watch_hits_one_point() -> None:
     assert watch.was_reached
 
 
-def test_the_table_counts_what_was_tried_and_lost(tmp_path: Path) -> None:
+def test_the_table_counts_what_was_tried_and_lost() -> None:
     case = Case("tell", 0, Point("sql", "do_commit", after=False), "kill")
     verdicts = [Verdict(case, True, ()), Verdict(case, True, ("lost",)), Verdict(case, False, ())]
-    lines = lines_of(verdicts, "sqlite", "the command")
+    lines = lines_of([case] * 4, verdicts, "sqlite")
     assert lines == [
         {"attack": "fault", "storage": "sqlite", "operation": "tell", "fault": "kill"}
-        | {"cases": 3, "tried": 2, "survived": 1, "lost": 1, "command": "the command"}
+        | {"cases": 4, "unreached": 1, "tried": 2, "survived": 1, "lost": 1}
+        | {"command": "python -m benchmarks.faults --storage sqlite"}
     ]
     row = [cell.strip() for cell in fault_table(lines).splitlines()[2].split("|")[1:-1]]
     assert row == ["tell", "2", "0", "0", "0", "2", "1", "1"]

@@ -194,7 +194,8 @@ def storage_urls(folder: Path) -> Subject:
 def _said_of(url: str, file: Path) -> tuple[Reading, str]:
     """Whether a URL is taken, and all that is said about it."""
     file.write_text(_example().replace('storage = "sqlite:///drill.db"', f"storage = {json.dumps(url)}"))
-    said, reading = [storage_url.shown(url), storage_url.scrub(url, url)], cast(Reading, "read")
+    reading: Reading = "read"
+    said = [storage_url.shown(url), storage_url.scrub(url, url)]
     try:
         said.append(repr(read_study_file(file)))
     except TumbleError as error:

@@ -24,6 +24,7 @@ from .operations import (
     OPERATIONS,
     PENDING,
     RESULTS,
+    TRIED,
     VOIDED,
     read_exported,
 )
@@ -82,6 +83,21 @@ def _check_ask(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str
         return [] if mine == [report["number"]] else [f"trial {report['number']} was handed out and is lost"]
     if not mine:
         ledger.ask()
+    return []
+
+
+def _check_try(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
+    """The setting is in flight once; a person who saw no answer asks for it, or tries it again."""
+    mine = [e for e in ledger.entries() if e.is_running and e.parameters == TRIED]
+    if report.get("ok"):
+        right = [(e.trial, e.owner) for e in mine] == [(report["number"], BY_HAND)]
+        return [] if right else [f"trial {report['number']} was handed out and is lost"]
+    if len(mine) > 1:
+        return ["a setting was handed out twice"]
+    if not mine:
+        OPERATIONS["try"](ledger, folder)
+    elif mine[0].owner != BY_HAND and ledger.ask().number != mine[0].trial:
+        return ["a setting whose asking was interrupted is not given back"]
     return []
 
 
@@ -191,7 +207,7 @@ def _check_counts(operation: str, ledger: Ledger) -> list[str]:
     ended = operation in ("tell", "fail", "skip")
     one = len(_run_by_rig(ledger)) if operation == "run" else int(ended and not skipped)
     told, failed = CHANGED.get(operation, (0, 0))
-    expected = (2 + one + told, 1 + one + failed, 1 - int(ended) + int(operation == "ask"))
+    expected = (2 + one + told, 1 + one + failed, 1 - int(ended) + int(operation in ("ask", "try")))
     counts = (status.trials, status.failures, status.pending)
     return [] if counts == expected else [f"told, failed, in flight: {counts}, not {expected}"]
 
@@ -209,6 +225,7 @@ def _check_goes_on(ledger: Ledger) -> list[str]:
 CHECKS: dict[str, Callable[[Ledger, Path, dict[str, Any]], list[str]]] = {
     "open": _check_open,
     "ask": _check_ask,
+    "try": _check_try,
     "tell": _check_tell,
     "fail": _check_fail,
     "skip": _check_skip,

@@ -20,6 +20,7 @@ PENDING = 2  # the trial that a person holds
 KNOWN = {0: {"cost": 1.0, "load": -1.0}, 1: {"cost": 2.0, "load": 1.0}}  # told before; trial 1 failed
 RESULTS = {"cost": 3.5, "load": 0.5}  # what a person tells: a failure
 MEASURED = {"cost": 2.5, "load": 1.5}  # what the rig measures: a failure
+TRIED = {"x": 0.25, "y": 0.75}  # a setting of one's own
 VOIDED, AMENDED = 1, 0  # the told trials that are taken out, or changed
 CORRECTED = {"cost": 1.5, "load": 0.25}  # what the amended trial becomes: a failure
 OLD = [(0.1, 0.9, 4.0, -0.5), (0.3, 0.8, 5.0, -0.25), (0.9, 0.9, 6.0, 0.75)]  # x, y, cost, load
@@ -60,6 +61,11 @@ def open_(ledger: Ledger, folder: Path) -> int:
 def ask(ledger: Ledger, folder: Path) -> int:
     """Ask by hand."""
     return ledger.ask().number
+
+
+def try_(ledger: Ledger, folder: Path) -> int:
+    """Try a setting of one's own, by hand."""
+    return ledger.try_(TRIED).number
 
 
 def tell(ledger: Ledger, folder: Path) -> int:
@@ -109,6 +115,7 @@ def export(ledger: Ledger, folder: Path) -> int:
 OPERATIONS: dict[str, Callable[[Ledger, Path], int]] = {
     "open": open_,
     "ask": ask,
+    "try": try_,
     "tell": tell,
     "fail": fail,
     "skip": skip,

@@ -15,11 +15,13 @@ import signal
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 import optuna
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial
 from threadpoolctl import threadpool_limits
 
+from tumble.integrations.optuna.sampler import TumbleSampler
 from tumble.studies.errors import StudyFileError
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
@@ -49,7 +51,9 @@ def start_worker(file: Path, log: Path | None = None) -> BaseProcess:
     return process
 
 
-def _nothing_to_search(self: StudySampler, study: optuna.Study, trial: Any) -> dict[str, Any]:
+def _nothing_to_search(
+    self: TumbleSampler, study: optuna.Study, trial: FrozenTrial
+) -> dict[str, BaseDistribution]:
     return {}
 
 

@@ -3,7 +3,8 @@
     python -m benchmarks.questions [--seeds 0:20] [--families classic,design,...]
 
 Runs the default on members of the families (tuning seeds), where every value is right. What is printed: the
-share of the trials of which a value is questioned, by `tumble.studies.surprise` and by rules beside it.
+share of the trials of which a value is questioned, by `tumble.studies.surprise` and by rules beside it; and
+the share of slips that would be questioned, where the objective is told ten times as large.
 """
 
 from __future__ import annotations
@@ -83,6 +84,15 @@ def share_questioned(trials: Sequence[Sequence[Measured]], stds: float, share: f
     return sum(asked) / max(len(asked), 1)
 
 
+def share_found(trials: Sequence[Sequence[Measured]], stds: float, share: float) -> float:
+    """The share of the trials whose objective, told ten times as large, is questioned."""
+    known = [trial[0] for trial in trials if trial and len(trial[0].seen) >= surprise.LEAST]
+    found = [
+        surprise.is_surprising(10 * m.value, m.mean, m.std, m.seen, stds=stds, share=share) for m in known
+    ]
+    return sum(found) / max(len(found), 1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and the verdict; 1 where too much is questioned."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -102,10 +112,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         [
             f"{stds:g} deviations, {share:g} of the spread",
             *(_percent(trials, stds, share) for trials in (*found.values(), every)),
+            f"{100 * share_found(every, stds, share):.0f} %",
         ]
         for stds, share in rules
     ]
-    print(table(("rule", *found, f"all {len(every)}"), rows))
+    print(table(("rule", *found, f"all {len(every)}", "slips found"), rows))
     asked = share_questioned(every, surprise.STDS, surprise.SHARE)
     print(verdict(f"{100 * asked:.2f} % of right trials are questioned (at most 1 %)", asked <= MOST))
     return int(asked > MOST)

@@ -23,7 +23,7 @@ SEEN = [1.0, 2.0, 3.0, 4.0, 5.0]
         (30.0, 3.0, 0.1, SEEN[:4], False),  # too little was seen
         (4.0, 3.0, 0.1, SEEN, False),  # ten deviations, and within the spread
         (30.0, 3.0, 10.0, SEEN, False),  # outside the spread, and as likely as not
-        (5.0, 3.0, 0.1, SEEN, False),  # half of the spread, not more
+        (7.0, 3.0, 0.1, SEEN, False),  # as much as the spread, not more
         (-9.0, 3.0, 0.1, SEEN, True),
         (1.0 + 1e-9, 1.0, 0.0, [1.0] * 5, True),  # nothing ever moved
         (30.0, float("nan"), float("nan"), SEEN, False),  # nothing was predicted

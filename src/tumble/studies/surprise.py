@@ -2,8 +2,8 @@
 
 A value is questioned where it lies
 
-    more than 6 predicted standard deviations from its predicted mean, and
-    more than half of the spread (highest less lowest) of the values seen so far,
+    more than 8 predicted standard deviations from its predicted mean, and
+    more than the whole spread (highest less lowest) of the values seen so far,
 
 and only once five values were seen.  Early predictions, and those of a model that is too sure of itself, pass
 by the second rule; a noisy rig passes by the first.
@@ -18,8 +18,8 @@ from tumble.studies.config import StudyConfig
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
 
-STDS = 6.0  # predicted standard deviations
-SHARE = 0.5  # of the spread seen so far
+STDS = 8.0  # predicted standard deviations
+SHARE = 1.0  # of the spread seen so far
 LEAST = 5  # values, before any is questioned
 
 

@@ -14,9 +14,10 @@ from ._result import INTERRUPTED, Result, result_of
 from .core.settings import Settings
 from .errors import InputError
 from .methods import MethodName
-from .optimizer import NO_TRIAL, Optimizer
+from .optimizer import Optimizer
 from .scipy_arguments import Objects, as_box, read_constraints
 from .space import Space
+from .starting import NO_TRIAL
 from .trials import OnExhausted
 from .workers import open_workers
 

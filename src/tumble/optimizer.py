@@ -7,7 +7,7 @@ from typing import Any, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, counting, naming, serialize, trial_checks, undo
+from . import checks, counting, naming, serialize, starting, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
 from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
@@ -21,7 +21,7 @@ from .core.process.models import Fitted, Models, fit_models
 from .core.search.known import Known
 from .core.search.modes import Proposal
 from .core.settings import Settings
-from .errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from .errors import BudgetExhausted, InputError, TrialsExhausted
 from .explanation import explain
 from .known import Rule
 from .methods import CONSTRAINED, MethodName, find_method, resolve_settings
@@ -29,10 +29,6 @@ from .space import Space
 from .trials import Best, Change, Expected, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
-NO_TRIAL = (
-    'failures=0 with on_exhausted="stop" lets no trial start, because any might fail; '
-    'use on_exhausted="safe" to go on where P(safe) is high, or allow at least one failure'
-)
 RECOMMEND_STREAM = 2**32 - 1  # the randomness of `recommend`, apart from every suggestion's
 
 
@@ -528,27 +524,7 @@ class Optimizer:
         BudgetReserved
             If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
         """
-        if self.trials_left <= 0:
-            flying = sum(t.pending for t in self._trials)
-            raise TrialsExhausted(
-                f"all {self.max_trials} trials are used ({flying} in flight); "
-                "opt.extend(trials=...) adds more"
-            )
-        if self.on_exhausted != "stop":
-            return
-        failed, allowed, flying = self.n_failures, self.failures_allowed, counting.in_flight(self._trials)
-        if allowed == 0:
-            raise BudgetExhausted(NO_TRIAL)
-        if failed >= allowed:
-            raise BudgetExhausted(
-                f"{failed} of {allowed} failures are spent; on_exhausted='stop' ends here. "
-                "opt.best and opt.recommend() hold the result"
-            )
-        if failed + flying >= allowed:
-            raise BudgetReserved(
-                f"{self.failures_left} of {allowed} failures are left and {flying} trials in flight may "
-                "use them; tell or skip one of those first"
-            )
+        starting.check_may_start(self._trials, self.max_trials, self.failures_allowed, self.on_exhausted)
 
     # -- telling -----------------------------------------------------------------------------------------
 

@@ -50,9 +50,10 @@ from tumble.integrations.optuna.trials import (
     to_trial,
 )
 from tumble.methods import MethodName, find_method, resolve_settings
-from tumble.optimizer import NO_TRIAL, ON_EXHAUSTED, Optimizer
+from tumble.optimizer import ON_EXHAUSTED, Optimizer
 from tumble.parameters import Choice
 from tumble.space import Space
+from tumble.starting import NO_TRIAL
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
 __all__ = ["TumbleSampler"]

@@ -2,7 +2,7 @@
 
 The pages are served through a view of the storage that can only be read.  The view adds two things that the
 dashboard shows and that are not stored: the constraints as a list, by the limits of the file as they are now,
-and the figures of `tumble.studies.report`, drawn when they are looked at.
+and the figures of `tumble.studies.plotly_figures`, drawn when they are looked at.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
+from tumble.integrations.optuna.notes import outcome_of
 from tumble.integrations.optuna.private import FrozenStudy
-from tumble.studies import report
+from tumble.studies import plotly_figures
 from tumble.studies.errors import PortTaken
 from tumble.studies.ledger import Ledger
 
@@ -113,6 +114,10 @@ class StudyView(_Delegating):  # type: ignore[misc]
         measured = dict(self.ledger.sampler.constraints_of(trial))
         kept = {k: v for k, v in trial.system_attrs.items() if not k.startswith("constraints")}
         shown.system_attrs = {**kept, "constraints": list(measured.values())} if measured else kept
+        kind = outcome_of(trial).get("kind")
+        if trial.state == TrialState.FAIL and kind != "failure":  # skipped and its like: not red as a failure
+            shown.state = TrialState.PRUNED
+            shown.user_attrs = {**shown.user_attrs, "tumble": kind or "lost"}
         return shown
 
     def _figures(self) -> dict[str, str]:
@@ -120,7 +125,7 @@ class StudyView(_Delegating):  # type: ignore[misc]
         told = sum(entry.reading.phase != "running" for entry in self.ledger.entries())
         if self._drawn[0] != told:
             pieces = {}
-            for name, figure in report.figures(self.ledger).items():
+            for name, figure in plotly_figures.figures(self.ledger).items():
                 text = figure.to_json()
                 for i in range(0, len(text), CHUNK):
                     pieces[f"{PLOT}{name}:{i // CHUNK}"] = text[i : i + CHUNK]

@@ -41,9 +41,9 @@ def drill(x: Array) -> Outcome:
     return Outcome(float(seconds), (float(torque - 12.0), float(temperature - 80.0)))
 
 
-def search(method: Literal["xsf", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
+def search(method: Literal["tumble", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
     """One search from the known setting; ``live`` prints every trial with what was asked for."""
-    opt = Optimizer(BOUNDS, trials, FAILURES if method == "xsf" else None, CONSTRAINTS, seed, method)
+    opt = Optimizer(BOUNDS, trials, FAILURES if method == "tumble" else None, CONSTRAINTS, seed, method)
     first = drill(START)
     opt.tell(START, first.value, constraints=first.constraints, billed=False)
     while opt.trials_left:
@@ -148,7 +148,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("out"))
     options = parser.parse_args(arguments)
     print(f"Tuning a drill: at most {TRIALS} trials, at most {FAILURES} failures.\n")
-    ours = search("xsf", options.seed, live=True)
+    ours = search("tumble", options.seed, live=True)
     print("\nThe same drill, searched without a budget ...", flush=True)
     other = search("eic", options.seed, live=False)
     print("\n" + summary(ours, other))

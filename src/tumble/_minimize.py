@@ -58,7 +58,8 @@ def minimize(
         A whole number: the same one gives the same search. None, or a `Generator`, draws one. With several
         trials at once the order in which they end matters, too.
     method
-        A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
+        A key of `tumble.methods.METHODS`. None is "tumble" where there are constraints or a budget,
+        else "ei"; with settings="paper" it is "xsf", or "xs".
     settings
         "default", "paper", or a `tumble.Settings`.
     on_exhausted

@@ -6,6 +6,10 @@ import numpy as np
 
 from .trials import Suggestion
 
+REASONS = {
+    "xs": "where the process is most likely to cross its own minimum",
+    "ei": "where the best value is expected to fall the most",
+}
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
 
@@ -33,8 +37,7 @@ def explain(s: Suggestion, method: str) -> str:
     if s.mode == "start":
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
-        crossing = "where the process is most likely to cross its own minimum"
-        return f"Trial {s.number}: {crossing if method == 'xs' else f'the best by {method}'}; {value}."
+        return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}."
     if s.mode == "bold":
         return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
     if s.mode == "careful":

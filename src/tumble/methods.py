@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .core.acquisition import Acquisition
     from .core.method import Build
     from .core.search.context import Context
-    from .core.settings import Settings
+    from .core.settings import DefaultSearch, Settings
 
 __all__ = ["CONSTRAINED", "FREE", "METHODS", "Method", "MethodName", "find_method", "resolve_settings"]
 
-MethodName = Literal["xs", "xsf", "ei", "pi", "ucb", "mes", "eic", "pesc", "safe-set", "xsf-ei"]
+MethodName = Literal["tumble", "xs", "xsf", "ei", "pi", "ucb", "mes", "eic", "pesc", "safe-set", "xsf-ei"]
 TWO_SIGMA = 0.9772498680518208  # Φ(2): SafeOpt's β
 
 
@@ -32,7 +32,7 @@ def _from(module: str, name: str) -> Build:
 
 
 _EXCURSION = _from(".core.search.excursion", "excursion_search")
-_IN_TURN = _from(".core.search.turns", "in_turn")
+_DEFAULT = _from(".core.search.default", "best_measured")
 _IMPROVEMENT = _from(".baselines.improvement", "constrained_improvement")
 _EI = _from(".baselines.improvement", "expected_improvement")
 _PI = _from(".baselines.improvement", "probability_of_improvement")
@@ -44,9 +44,9 @@ _SAFE_SET = _from(".baselines.safe_set", "safe_set")
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
+        Method("tumble", _DEFAULT, constrained=True, controlled=True, label="tumble"),
         Method("xs", _EXCURSION, constrained=False, label="Xs"),
         Method("xsf", _EXCURSION, constrained=True, controlled=True, label="XsF"),
-        Method("turns", _IN_TURN, constrained=True, controlled=True, label="tumble"),
         Method("ei", _EI, constrained=False, label="EI"),
         Method("pi", _PI, constrained=False, label="PI"),
         Method("ucb", _UCB, constrained=False, label="UCB"),
@@ -59,19 +59,25 @@ METHODS: Mapping[str, Method] = {
         Method("xsf-ei", _IMPROVEMENT, constrained=True, controlled=True, listed=False, label="XsF with EI"),
     )
 }
+DEFAULTS: Mapping[DefaultSearch, tuple[str, str]] = {  # without limits, with limits
+    "improvement": ("ei", "tumble"),
+    "excursion": ("xs", "xsf"),
+}
 FREE = tuple(name for name, method in METHODS.items() if method.listed and not method.constrained)
 CONSTRAINED = tuple(name for name, method in METHODS.items() if method.listed and method.constrained)
 
 
-def find_method(name: str | None, *, limited: bool) -> Method:
+def find_method(name: str | None, *, limited: bool, search: DefaultSearch = "improvement") -> Method:
     """The method called `name`.
 
     Parameters
     ----------
     name
-        A key of `METHODS`; None for "xsf" where the search is limited, else for "xs".
+        A key of `METHODS`; None for "tumble" where the search is limited, else for "ei".
     limited
         Whether a budget of failures or a constraint limits the search.
+    search
+        What None stands for, as in `Settings.search`. With "excursion" it is "xsf", or "xs".
 
     Raises
     ------
@@ -80,11 +86,11 @@ def find_method(name: str | None, *, limited: bool) -> Method:
 
     Examples
     --------
-    >>> find_method(None, limited=True).name
-    'xsf'
+    >>> find_method(None, limited=True).name, find_method(None, limited=True, search="excursion").name
+    ('tumble', 'xsf')
     """
     if name is None:
-        return METHODS["xsf" if limited else "xs"]
+        return METHODS[DEFAULTS[search][limited]]
     if not isinstance(name, str) or name not in METHODS:
         names = ", ".join(method.name for method in METHODS.values() if method.listed)
         raise InputError(f"method must be one of {names}, or None; not {name!r}")

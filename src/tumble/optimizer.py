@@ -54,7 +54,8 @@ class Optimizer:
     seed
         A whole number: the same one gives the same search. None, or a `Generator`, draws one.
     method
-        A key of `tumble.methods.METHODS`. None is "xsf" where there are constraints or a budget, else "xs".
+        A key of `tumble.methods.METHODS`. None is "tumble" where there are constraints or a budget,
+        else "ei"; with settings="paper" it is "xsf", or "xs".
     settings
         "default", "paper", or a `tumble.Settings`.
     on_exhausted
@@ -213,7 +214,7 @@ class Optimizer:
     @property
     def active_method(self) -> Method:
         """The method that searches now: the one called `method`, or what None stands for."""
-        return find_method(self.method, limited=self._is_limited)
+        return find_method(self.method, limited=self._is_limited, search=self.settings.search)
 
     @property
     def takes_names(self) -> bool:
@@ -821,7 +822,7 @@ class Optimizer:
         )  # fmt: skip
 
     def _check_method(self, count: int) -> None:
-        chosen = find_method(self.method, limited=self._is_limited or count > 0)
+        chosen = find_method(self.method, limited=self._is_limited or count > 0, search=self.settings.search)
         if count > 0 and not chosen.constrained:
             takers = ", ".join(CONSTRAINED)
             raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")

@@ -26,7 +26,7 @@ from .settings import Settings
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
-    "or choose method='xsf', which needs none"
+    "or choose method='tumble', which needs none"
 )
 
 

@@ -15,6 +15,7 @@ from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 MinimumLaw = Literal["joint", "frechet", "gumbel"]
 Incumbent = Literal["mean", "observed", "all"]
 Relearn = Literal["settled", "always"]
+DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
@@ -65,6 +66,9 @@ class Settings:
     relearn
         When hyperparameters are learned again: "always", after every trial; or "settled", from 40
         observations on only when there are 4 % more of them.
+    search
+        What the method None stands for: "improvement", expected improvement under the controller ("tumble");
+        or "excursion", the paper's method ("xsf", "xs").
     minima
         The law of f*, the minimum. "joint" draws the process at `grid` candidates, those most likely to hold
         the minimum. "frechet" and "gumbel" fit that law to `grid` points all over the cube.
@@ -148,6 +152,7 @@ class Settings:
     standardize: bool = True
     warp: bool = True
     relearn: Relearn = "settled"
+    search: DefaultSearch = "improvement"
     minima: MinimumLaw = "joint"
     n_minima: int = 20
     grid: int = 96
@@ -189,6 +194,7 @@ class Settings:
             ("minima", MinimumLaw),
             ("incumbent", Incumbent),
             ("relearn", Relearn),
+            ("search", DefaultSearch),
         ):
             checks.one_of(getattr(self, name), f"settings.{name}", get_args(words))
         for name in ("objective", "constraint"):
@@ -231,6 +237,7 @@ class Settings:
             standardize=False,
             warp=False,
             relearn="always",
+            search="excursion",
             minima="frechet",
             grid=1000,
             cap_minima=False,
@@ -282,7 +289,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
-        **dict.fromkeys(later, False),
+        "search": "excursion", **dict.fromkeys(later, False),
     }  # fmt: skip
 
 

@@ -143,7 +143,7 @@ _EXAMPLES = {
     "transient_exit_codes": "transient_exit_codes = [75]",
     "retries": "retries = 3",
     "seed": "seed = 0",
-    "method": 'method = "xsf"',
+    "method": 'method = "tumble"',
     "min_gain": "min_gain = 0.1",
     "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
     "constraints": '[constraints] torque = "<= 12"',

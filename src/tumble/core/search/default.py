@@ -1,0 +1,18 @@
+"""The default search: expected improvement; excursion search until a safe trial is known."""
+
+from ..acquisition import Acquisition
+from ..improvement import ExpectedImprovement
+from .context import Context
+from .excursion import excursion_search
+
+
+def best_measured(context: Context) -> Acquisition:
+    """EI below the best safe trial; Xs (10) while none is known.
+
+    On the tuning problems of the proving ground EI ended lower than Xs, than both in turn, and than Xs in
+    the bold mode and EI in the careful mode. It knows how much is gained. Where nothing safe is known there
+    is nothing to improve on, and Xs looks for the minimum all the same.
+    """
+    if not context.history.safe.any():
+        return excursion_search(context)
+    return ExpectedImprovement(context.objective, context.eta)

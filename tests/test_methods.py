@@ -122,9 +122,10 @@ def test_uncertainty_counts_what_is_in_flight(method):
 @every_method
 def test_proposing_is_pure(method):
     past = past_of(method, pending=1)
-    before = {f.name: getattr(past, f.name).copy() for f in fields(past)}
-    for f in fields(past):
-        getattr(past, f.name).flags.writeable = False
+    arrays = {f.name: getattr(past, f.name) for f in fields(past) if getattr(past, f.name) is not None}
+    before = {name: value.copy() for name, value in arrays.items()}
+    for value in arrays.values():
+        value.flags.writeable = False
     state = repr(np.random.get_state())
     first, second = run(method, past), run(method, past)
     np.testing.assert_array_equal(first.x, second.x)
@@ -225,7 +226,7 @@ def test_a_spent_budget_makes_every_method_careful(method):
 
 def test_methods_without_constraints_refuse_them_and_name_those_that_take_them():
     with pytest.raises(
-        tumble.InputError, match="'ucb' takes no constraints; choose one of xsf, eic, pesc, safe-set"
+        tumble.InputError, match="'ucb' takes no constraints; choose one of tumble, xsf, eic, pesc, safe-set"
     ):
         tumble.Optimizer([(0.0, 1.0)], constraints=1, method="ucb")
 
@@ -234,13 +235,18 @@ def test_an_unknown_method_is_told_the_listed_ones():
     with pytest.raises(tumble.InputError) as error:
         tumble.Optimizer([(0.0, 1.0)], method="simplex")  # type: ignore[arg-type]
     assert str(error.value) == (
-        "method must be one of xs, xsf, ei, pi, ucb, mes, eic, pesc, safe-set, or None; not 'simplex'"
+        "method must be one of tumble, xs, xsf, ei, pi, ucb, mes, eic, pesc, safe-set, or None; not 'simplex'"
     )
 
 
-def test_no_method_is_xs_without_limits_and_xsf_with_them():
-    assert find_method(None, limited=False).name == "xs"
-    assert find_method(None, limited=True).name == "xsf"
+def test_no_method_is_the_default_search_with_limits_and_without_them():
+    assert find_method(None, limited=False).name == "ei"
+    assert find_method(None, limited=True).name == "tumble"
+
+
+def test_no_method_is_the_paper_s_with_its_settings():
+    assert tumble.Optimizer([(0.0, 1.0)], settings="paper").active_method.name == "xs"
+    assert tumble.Optimizer([(0.0, 1.0)], 9, 2, settings="paper").active_method.name == "xsf"
 
 
 def test_settings_go_by_name_or_as_they_are():

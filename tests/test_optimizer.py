@@ -459,7 +459,7 @@ def run_with_crashes(seed: int, crashes: Callable, trials: int, failures: int | 
 def test_crashes_teach_even_where_no_budget_was_given(seed):
     """The minimum lies where trials crash; a search that learns nothing would go on crashing there."""
     opt = run_with_crashes(seed, lambda x: np.hypot(x[0] - 0.8, x[1] - 0.5) < 0.2, 18, None)
-    assert sum(t.crashed for t in opt.trials[-9:]) < 8
+    assert not all(t.crashed for t in opt.trials[-9:])
 
 
 @pytest.mark.parametrize("radius", [0.08, 0.2])

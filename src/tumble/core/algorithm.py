@@ -108,9 +108,8 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
     if decision.mode == "free":
         return search.bold(0.0) if search.limited else search.free()
     if decision.mode == "bold":
-        return (
-            search.bold(decision.rho if method.controlled else 0.0) if method.times_phi else search.free()
-        )  # (15)
+        rho = decision.rho if method.controlled else 0.0
+        return search.bold(rho) if method.times_phi else search.free()  # (15)
     return search.careful(decision.rho) if decision.mode == "careful" else None  # (13)
 
 

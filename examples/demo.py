@@ -120,7 +120,7 @@ def story(opt: Optimizer, other: Optimizer) -> Figure:
     top, middle, bottom = figure.subplots(3, 1, sharex=True)
     plots.draw_progress(top, plots.progress_data(opt), "seconds a hole")
     plots.draw_budget(middle, plots.budget_data(opt))
-    both = ((opt, "-", "XsF, which knows its budget"), (other, "--", "EIC, which knows none"))
+    both = ((opt, "-", "tumble, which knows its budget"), (other, "--", "EIC, which knows none"))
     for searched, style, name in both:
         billed = [t for t in searched.trials if t.billed]
         failed = np.cumsum([t.failed for t in billed])

@@ -1,6 +1,6 @@
 """Seconds a suggestion, beside BoTorch and Optuna, in one run on one core.
 
-    python -m benchmarks.speed [headline] [growth] [methods] [import] [--asks N]
+    python -m benchmarks.speed [headline] [growth] [methods] [import] [history] [--asks N]
 
 An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
 trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"), three of each. Seconds are those
@@ -210,6 +210,68 @@ def methods(asks: int) -> list[str]:
     return answer
 
 
+HISTORY = """
+import json, resource, sys, time
+import numpy as np
+import tumble
+n, D = int(sys.argv[1]), 6
+f = lambda x: float(np.sum((x - 0.4) ** 2) + 0.1 * np.sum(np.cos(7.0 * x)))
+g = lambda x: [float(np.sin(5.0 * x[0]) + x[1] - 1.2)]
+opt = tumble.Optimizer([(0.0, 1.0)] * D, 5000, 500, constraints=1, seed=0)
+for x in np.random.default_rng(0).random((n, D)):
+    opt.tell(x, f(x), g(x), billed=False)
+seconds = []
+for _ in range(4):
+    begun = time.process_time()
+    s = opt.ask()
+    seconds.append(time.process_time() - begun)
+    opt.tell(s, f(s.x), g(s.x))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([seconds[0], sum(seconds[1:]) / 3, peak / 1024]))
+"""
+# N: the least ratio of 0.1.0 to this state for the first suggestion, and for those after it
+HISTORY_LIMITS = {1000: (4.0, 2.0), 2000: (5.0, None)}
+MOST_MEGABYTES = 300  # at the largest N
+
+
+def history(asks: int) -> list[str]:
+    """The first suggestion after importing N trials, those after it, and the peak of memory; D = 6, G = 1.
+
+    With TUMBLE_BASELINE, the folder of the sources of an earlier state (its src), beside that state.
+    """
+    baseline = os.environ.get("TUMBLE_BASELINE")
+    rows, verdicts = [], []
+    for n in (100, 300, 1000, 2000):
+        ours = _history_in_fresh_process(n, None)
+        theirs = None if baseline is None else _history_in_fresh_process(n, baseline)
+        for label, found in (("this state", ours), ("baseline", theirs)):
+            if found is not None:
+                first, warm, peak = found
+                rows.append([f"{n}, {label}", f"{first:.3f}", f"{warm:.3f}", f"{peak:.0f}"])
+        if theirs is not None:
+            for what, k, limit in zip(("first", "later"), (0, 1), HISTORY_LIMITS.get(n, ()), strict=False):
+                if limit is not None:
+                    ratio = theirs[k] / ours[k]
+                    verdicts.append(
+                        verdict(f"N = {n}: {what} 1/{ratio:.1f} (at most 1/{limit:g})", ratio >= limit)
+                    )
+        if n == max(HISTORY_LIMITS):
+            text = f"N = {n}: peak of memory {ours[2]:.0f} MB (below {MOST_MEGABYTES} MB)"
+            verdicts.append(verdict(text, ours[2] < MOST_MEGABYTES))
+    return [table(("N", "first, s", "later, s", "peak, MB"), rows), *verdicts]
+
+
+def _history_in_fresh_process(n: int, sources: str | None) -> list[float]:
+    """Seconds of the first suggestion and of later ones, and megabytes."""
+    path = [*([sources] if sources else []), os.environ.get("PYTHONPATH", "")]
+    found = subprocess.run(
+        [sys.executable, "-c", HISTORY, str(n)], capture_output=True, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+    )  # fmt: skip
+    numbers: list[float] = json.loads(found.stdout)
+    return numbers
+
+
 def imports(asks: int) -> list[str]:
     """`import tumble`, and with the search loaded, beside the parts of numpy and scipy that the search uses.
 
@@ -259,7 +321,9 @@ def _fresh(code: str, bytecode: str) -> bytes:
     ).stdout
 
 
-PARTS = {"headline": headline, "growth": growth, "methods": methods, "import": imports}
+PARTS = {
+    "headline": headline, "growth": growth, "methods": methods, "import": imports, "history": history,
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -79,7 +79,8 @@ def propose(
     )  # fmt: skip
     if decision.mode == "start":
         return _first(history, decision.rho, rng, domain, known)
-    context = Context.of(history, fit_models(history, settings, warm), settings, rng, domain, decision, known)
+    models, lighter = fit_models(history, settings, warm), settings.for_history(len(history.X))
+    context = Context.of(history, models, lighter, rng, domain, decision, known)
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
     x = _maximum(search, decision, method)
     if x is not None:

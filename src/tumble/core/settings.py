@@ -17,6 +17,7 @@ Incumbent = Literal["mean", "observed", "all"]
 Relearn = Literal["settled", "always"]
 DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
+MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
@@ -260,6 +261,12 @@ class Settings:
             pi_margin=None,
             ucb_beta=None,
         )
+
+    def for_history(self, n: int) -> "Settings":
+        """With half of the candidates and of the local searches, where n trials make each of them dear."""
+        if n <= MANY:
+            return self
+        return replace(self, raw_samples=-(-self.raw_samples // 2), restarts=-(-self.restarts // 2))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready. A setting that 0.1.0 had keeps its key."""

@@ -4,12 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr
 
+from tumble.core.process.fit import fit
 from tumble.core.process.outputs import Warp
 from tumble.core.process.refit import refit
-from tumble.core.process.warps import FEWEST, GAIN, Measured, candidates, is_choice_due, refit_warped, score
-from tumble.core.settings import Settings
+from tumble.core.process.warps import (
+    FEWEST,
+    GAIN,
+    MANY,
+    Measured,
+    candidates,
+    is_choice_due,
+    refit_warped,
+    score,
+)
+from tumble.core.settings import DEFAULT_PRIORS, Settings
 
 SETTINGS = Settings()
 
@@ -158,3 +169,54 @@ def test_without_spread_there_is_nothing_to_choose():
     assert fitted(limit_of(X, np.zeros(6))).outputs.warp.is_linear
     constant = Measured(X, np.full(6, 3.0), 3.0, limit=False)
     assert fitted(constant).outputs.warp.is_linear
+
+
+# -- many observations ------------------------------------------------------------------------------------
+
+
+def plenty(n: int = 480, limit: bool = False) -> Measured:
+    rng = np.random.default_rng(3)
+    X = rng.random((n, 3))
+    y = np.sin(4.0 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * X[:, 2] + 1e-3 * rng.standard_normal(n)
+    return Measured(X, y, 0.0 if limit else float(y.min()), limit=limit)
+
+
+def test_some_of_the_observations_are_the_nearest_and_others_far_apart():
+    data = plenty()
+    some = data.some(90)
+    assert some.X.shape == (90, 3)
+    assert len(np.unique(some.X, axis=0)) == 90
+    kept = {tuple(x) for x in some.X}
+    assert all(tuple(data.X[i]) in kept for i in np.argsort(data.y)[:30])
+    gaps = cdist(data.X, some.X).min(axis=1)
+    uniform = cdist(data.X, data.X[:90]).min(axis=1)
+    assert gaps.max() < uniform.max()
+    assert some.outputs(Warp()) == data.outputs(Warp())  # the units are those of all of them
+
+
+@pytest.mark.parametrize("limit", [False, True])
+def test_many_observations_teach_nearly_what_all_of_them_teach(limit):
+    data = plenty(limit=limit)
+    found = refit_warped(data, kernel="matern52", priors=DEFAULT_PRIORS, last=None, warp=Warp(both=limit))
+    assert found.X.shape == data.X.shape
+    assert found.hyper.learned_from == found.outputs.warp.chosen_from == len(data.y)
+    x = np.random.default_rng(4).random((60, 3))
+    all_of_them = fit(
+        data.X, data.y, kernel="matern52", priors=DEFAULT_PRIORS, outputs=data.outputs(Warp()), warm=None
+    )
+    mean, wanted = found.outputs.to_user(found.mean(x)), all_of_them.outputs.to_user(all_of_them.mean(x))
+    assert np.abs(mean - wanted).max() < 0.02
+    again = refit_warped(
+        data, kernel="matern52", priors=DEFAULT_PRIORS, last=found.hyper, warp=found.outputs.warp
+    )
+    assert again.hyper == found.hyper
+    np.testing.assert_array_equal(again.weights, found.weights)
+
+
+def test_up_to_many_observations_all_of_them_teach():
+    data = plenty(MANY)
+    found = refit_warped(data, kernel="matern52", priors=DEFAULT_PRIORS, last=None, warp=Warp(), choose=False)
+    wanted = fit(
+        data.X, data.y, kernel="matern52", priors=DEFAULT_PRIORS, outputs=data.outputs(Warp()), warm=None
+    )
+    assert found.hyper == wanted.hyper

@@ -20,10 +20,12 @@ import numpy as np
 from ..arrays import Array, Indices
 from .cholesky import cholesky, solve
 from .covariance import Covariance, Hyper, KernelRows
+from .factors import factor_of
 from .kernels import Kernel
 from .outputs import Outputs
 
 FEW = 8  # up to this many points, `rows` is faster than `covariance`
+MANY = 400  # with more data, the factor of the first ones is kept between two suggestions
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -237,10 +239,13 @@ def condition(
     outputs
         The units of y, which the process carries along.
     """
-    noise = np.full(len(X), hyper.noise**2) if noise_var is None else noise_var
-    K = Covariance(kernel, hyper).between(X, X)
-    K.flat[:: len(K) + 1] += noise + JITTER * hyper.variance
-    chol = cholesky(K)
+    if len(X) > MANY and noise_var is None:
+        chol = factor_of(kernel, hyper, X, hyper.noise**2 + JITTER * hyper.variance)
+    else:
+        noise = np.full(len(X), hyper.noise**2) if noise_var is None else noise_var
+        K = Covariance(kernel, hyper).between(X, X)
+        K.flat[:: len(K) + 1] += noise + JITTER * hyper.variance
+        chol = cholesky(K)
     if mean_std is not None and len(y):
         # prior_mean + 1ᵀ B (y - prior_mean) / (1ᵀ B 1 + mean_std^-2)
         ones = solve(chol, np.ones(len(y)))

@@ -21,14 +21,16 @@ COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the
 
 def refit(
     X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None,
-    always: bool = False, noise: float | None = None,
+    always: bool = False, noise: float | None = None, count: int | None = None,
 ) -> GP:  # fmt: skip
     """A process of X (N, D) and y (N,) in the user's units.
 
     last: the hyperparameters of the last fit. They are used again until `is_due`.
     always: whether to learn them anew in any case.
     noise: its standard deviation in the user's units, where it is known.
+    count: how many observations there are in all, where X and y are some of them.
     """
+    n = len(y) if count is None else count
     if X.shape[1] == 1:
         priors = replace(priors, additive=None)  # one effect is the whole
     if noise is not None:  # where the warp is linear; elsewhere by its slope
@@ -38,15 +40,16 @@ def refit(
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
-    if last is not None and not always and not is_due(len(y), learned_from):
+    if last is not None and not always and not is_due(n, learned_from):
         target = outputs.to_model(y)
         relative = relative_noise(y, priors, outputs)
         noise_var = None if relative is None else last.noise**2 * relative
         return condition(
             kernel, last, X, target, noise_var=noise_var, mean_std=priors.mean_std, outputs=outputs
         )
-    cold = len(y) < FEW or len(y) % COLD_EVERY == 0 or len(y) > COLD_GROWTH * learned_from
-    return fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
+    cold = n < FEW or n % COLD_EVERY == 0 or n > COLD_GROWTH * learned_from
+    found = fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
+    return found if count is None else replace(found, hyper=replace(found.hyper, learned_from=count))
 
 
 def is_due(n: int, learned_from: int) -> bool:

@@ -12,16 +12,18 @@ summed over all observations; the third of them that lies nearest to the best, o
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr
 
 from ..arrays import Array, Indices
 from ..normal import LOG_SQRT_2PI
 from .covariance import Hyper
-from .gp import GP
+from .fit import relative_noise
+from .gp import GP, condition
 from .kernels import Kernel
 from .outputs import Outputs, Warp
 from .priors import Priors
-from .refit import FEW, refit
+from .refit import FEW, is_due, refit
 
 FEWEST = 5  # observations; with fewer there is no warp
 GROWTH = 1.25  # the choice is made again when there are so many times as many observations,
@@ -35,6 +37,8 @@ NOISES = 4.0  # a knee is at least so many times the noise that is known
 GAIN = 3.0  # in log score; a change must gain more
 SIGN_LOSS = 0.3  # in log score of the signs of a constraint; a warp must not lose more
 SMALLEST = 1e-300  # of a knee
+MANY = 400  # with more observations, hyperparameters are learned from some of them,
+ENOUGH = 256  # so many
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Measured:
         Whether it is a constraint.
     noise
         The noise's standard deviation, where it is known.
+    whole : (N,)
+        The observations that these are some of (`some`); None where these are all. They give the units.
     """
 
     X: Array
@@ -60,6 +66,7 @@ class Measured:
     best: float
     limit: bool
     noise: float | None = None
+    whole: Array | None = None
 
     @property
     def distances(self) -> Array:
@@ -75,7 +82,14 @@ class Measured:
 
     def outputs(self, warp: Warp, *, standardize: bool = True) -> Outputs:
         """Model units under a warp."""
-        return Outputs.of(self.y, centre=not self.limit, warp=warp) if standardize else Outputs(warp=warp)
+        y = self.y if self.whole is None else self.whole
+        return Outputs.of(y, centre=not self.limit, warp=warp) if standardize else Outputs(warp=warp)
+
+    def some(self, count: int) -> "Measured":
+        """`count` of the observations: a third nearest to `best`, the others spread over the cube."""
+        order = np.argsort(np.abs(self.y - self.best), kind="stable")
+        rows = np.sort(spread_out(self.X, order[: count // 3], count))
+        return replace(self, X=self.X[rows], y=self.y[rows], whole=self.y)
 
 
 def refit_warped(
@@ -98,22 +112,49 @@ def refit_warped(
         Whether a warp is chosen at all; if False there is none.
     """
     n = len(data.y)
+    is_chosen = choose and is_choice_due(data, warp)
+    is_learned = last is None or always or is_chosen or is_due(n, last.learned_from)
+    partly = n > MANY and is_learned
+    taught = data.some(ENOUGH) if partly else data  # what hyperparameters are learned from
 
     def fitted(by: Warp, start: Hyper | None, anew: bool) -> GP:
-        units = data.outputs(by, standardize=standardize)
+        units = taught.outputs(by, standardize=standardize)
         return refit(
-            data.X, data.y, kernel=kernel, priors=priors, outputs=units, last=start, always=anew,
-            noise=data.noise,
+            taught.X, taught.y, kernel=kernel, priors=priors, outputs=units, last=start, always=anew,
+            noise=data.noise, count=n if partly else None,
         )  # fmt: skip
 
     if not choose:
-        return fitted(Warp(), last, always)
-    if not is_choice_due(data, warp):
-        return fitted(warp, last, always)
-    current = fitted(replace(warp, chosen_from=n), last, True)
-    start = current.hyper if n >= FEW else None
-    others = [fitted(by, start, True) for by in candidates(data) if by.knee != warp.knee]
-    return best_of(data, current, others)
+        found = fitted(Warp(), last, always)
+    elif not is_chosen:
+        found = fitted(warp, last, always)
+    else:
+        current = fitted(replace(warp, chosen_from=n), last, True)
+        start = current.hyper if n >= FEW else None
+        others = [fitted(by, start, True) for by in candidates(data) if by.knee != warp.knee]
+        found = best_of(taught, current, others)
+    return conditioned_on(data, found, priors) if partly else found
+
+
+def conditioned_on(data: Measured, gp: GP, priors: Priors) -> GP:
+    """A process that learned its hyperparameters and its units from some of the data, conditioned on all."""
+    known = priors if data.noise is None else replace(priors, noise=gp.hyper.noise)
+    relative = relative_noise(data.y, known, gp.outputs)
+    return condition(
+        gp.kernel, gp.hyper, data.X, gp.outputs.to_model(data.y), mean_std=priors.mean_std,
+        noise_var=None if relative is None else gp.hyper.noise**2 * relative, outputs=gp.outputs,
+    )  # fmt: skip
+
+
+def spread_out(X: Array, rows: Indices, count: int) -> Indices:
+    """`count` rows of X (N, D): `rows`, and then, one by one, that farthest from all that are chosen."""
+    chosen = list(rows)
+    nearest = cdist(X, X[rows], "sqeuclidean").min(axis=1)
+    while len(chosen) < count:
+        farthest = int(np.argmax(nearest))
+        chosen.append(farthest)
+        np.minimum(nearest, np.square(X - X[farthest]).sum(axis=1), out=nearest)
+    return np.array(chosen)
 
 
 def is_choice_due(data: Measured, warp: Warp) -> bool:

@@ -20,6 +20,7 @@ from .maximize import ValueAndGrad
 
 FREE = Decision("free", 0.0)
 LEVELS = (0.5, 0.9, 0.99)  # of φ: the mean is followed downhill as far as each allows
+MOST_SAFE = 200  # safe trials that are looked at
 STARTS = 2  # descents for each level
 
 
@@ -68,6 +69,14 @@ class Context:
         X = self.history.X
         known = self.history.safe if self.history.safe.any() else np.ones(len(X), dtype=bool)
         return np.asarray(X[np.flatnonzero(known)[np.argsort(self.means[known])[:5]]])
+
+    @property
+    def safe_trials(self) -> Array:
+        """(S, D) the trials that were safe; of very many, the MOST_SAFE of lowest mean."""
+        rows = np.flatnonzero(self.history.safe)
+        if len(rows) > MOST_SAFE:
+            rows = np.sort(rows[np.argsort(self.means[rows], kind="stable")[:MOST_SAFE]])
+        return np.asarray(self.history.X[rows])
 
     @property
     def scales(self) -> Array:
@@ -121,8 +130,8 @@ class Context:
 
     def _lowest_allowed(self, points: Array) -> Array:
         """Where the mean is lowest under φ >= each of LEVELS and ρ, from the best of `points`."""
-        history, feasibility = self.history, self.models.feasibility
-        points = np.vstack([points, self.keep(history.X[history.safe])])
+        feasibility = self.models.feasibility
+        points = np.vstack([points, self.keep(self.safe_trials)])
         margin, mean = feasibility.margin(points), self.objective.mean(points)
         wanted = {*LEVELS, self.decision.rho} if 0.0 < self.decision.rho < 1.0 else set(LEVELS)
         starts, levels = [], []

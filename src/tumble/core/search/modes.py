@@ -184,10 +184,9 @@ class Search:
 
     def _around_safe(self) -> Array:
         """Trials that were safe, and their surroundings on the scale of the constraints."""
-        history, models = self.context.history, self.context.models
-        X = history.X[history.safe]
+        X, models = self.context.safe_trials, self.context.models
         if len(X) == 0:
-            return history.X[:0]
+            return X
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]
         reach = np.min(scales, axis=0) if scales else self.context.scales
         points = np.vstack([X, surroundings(X, reach, 256, self.context.rng)])

@@ -1,0 +1,83 @@
+"""Cholesky factors of many data: the factor of the first rows is kept between two suggestions.
+
+A covariance depends on where the data lie and on the hyperparameters, and those are learned anew only when
+there are 4 % more data. Until then a factor only grows. With n0 the largest multiple of STEP up to N:
+
+    L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
+
+L0 is the factor of the first n0 data. It is computed in the same way whether it was kept or not, so that what
+is kept changes no bit of an answer.
+"""
+
+from collections import OrderedDict
+from threading import Lock
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf
+
+from ..arrays import Array
+from .cholesky import cholesky, solve
+from .covariance import Covariance, Hyper
+from .kernels import Kernel
+
+STEP = 64  # rows; the last ones, fewer than this, are worked out each time
+MOST_BYTES = 128 * 2**20  # of the factors that are kept
+
+Key = tuple[Kernel, tuple[float, ...], bytes]
+
+
+class Factors:
+    """Factors that were used lately; threads may share them."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most, self._kept, self._lock = most_bytes, OrderedDict[Key, Array](), Lock()
+
+    def get(self, key: Key) -> Array | None:
+        """A factor that was kept; None where it was not."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def keep(self, key: Key, factor: Array) -> None:
+        """Keep a factor, and forget those that were not used for longest where there are too many."""
+        factor.flags.writeable = False
+        with self._lock:
+            self._kept[key] = factor
+            while sum(kept.nbytes for kept in self._kept.values()) > self._most:
+                self._kept.popitem(last=False)
+
+
+FACTORS = Factors()
+
+
+def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Factors = FACTORS) -> Array:
+    """(N, N) the lower factor of the covariance of X (N, D) with `nugget` on its diagonal."""
+    covariance, n = Covariance(kernel, hyper), len(X)
+    first = STEP * (n // STEP)
+    numbers = (*hyper.lengthscales, hyper.variance, hyper.additive, nugget)
+    key = kernel, numbers, X[:first].tobytes()
+    top = factors.get(key)
+    if top is None:
+        top = _factor(covariance, X[:first], nugget)
+        factors.keep(key, top)
+    rest = X[first:]
+    whole = np.zeros((n, n), order="F")
+    whole[:first, :first] = top
+    if len(rest):
+        across = solve(top, covariance.between(X[:first], rest))  # (n0, N - n0)
+        block = covariance.between(rest, rest) - across.T @ across
+        block.flat[:: len(block) + 1] += nugget
+        whole[first:, :first], whole[first:, first:] = across.T, cholesky(block)
+    return whole
+
+
+def _factor(covariance: Covariance, X: Array, nugget: float) -> Array:
+    K = covariance.between(X, X)
+    K.flat[:: len(K) + 1] += nugget
+    factor, info = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)  # K is symmetric: no copy is made of it
+    if info == 0:
+        return np.asarray(factor)
+    K = covariance.between(X, X)  # the first was overwritten
+    K.flat[:: len(K) + 1] += nugget
+    return cholesky(K)

@@ -9,9 +9,6 @@ L0 is the factor of the first n0 data. It is computed in the same way whether it
 is kept changes no bit of an answer.
 """
 
-from collections import OrderedDict
-from threading import Lock
-
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
@@ -27,25 +24,28 @@ Key = tuple[Kernel, tuple[float, ...], bytes]
 
 
 class Factors:
-    """Factors that were used lately; threads may share them."""
+    """Factors that were used lately, the latest last.
+
+    Threads may share them: each change puts a new dict in the place of the old one.
+    """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most, self._kept, self._lock = most_bytes, OrderedDict[Key, Array](), Lock()
+        self._most, self._kept = most_bytes, dict[Key, Array]()
 
     def get(self, key: Key) -> Array | None:
         """A factor that was kept; None where it was not."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept = {**{k: kept for k, kept in self._kept.items() if k != key}, key: found}
+        return found
 
     def keep(self, key: Key, factor: Array) -> None:
         """Keep a factor, and forget those that were not used for longest where there are too many."""
         factor.flags.writeable = False
-        with self._lock:
-            self._kept[key] = factor
-            while sum(kept.nbytes for kept in self._kept.values()) > self._most:
-                self._kept.popitem(last=False)
+        kept = {**self._kept, key: factor}
+        while sum(each.nbytes for each in kept.values()) > self._most:
+            del kept[next(iter(kept))]
+        self._kept = kept
 
 
 FACTORS = Factors()

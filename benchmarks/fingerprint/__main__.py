@@ -21,16 +21,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another checkout to compare with")
     parser.add_argument("--only", action="append", default=[], metavar="DOOR", help="may be given again")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--as-in-0.1.0", action="store_true", dest="old", help="search with its settings")
     parser.add_argument("--numbers", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.numbers is not None:
         write(chosen.only, chosen.seed, chosen.numbers)
         return 0
-    here = collect(ROOT, chosen.only, chosen.seed)
+    here = collect(ROOT, chosen.only, chosen.seed, as_in_0_1_0=chosen.old)
     if chosen.against is None:
         print(report(here))
         return int(any(p.error for p in here.values()))
-    text, same = comparison(here, collect(chosen.against, chosen.only, chosen.seed))
+    text, same = comparison(here, collect(chosen.against, chosen.only, chosen.seed, as_in_0_1_0=chosen.old))
     print(text)
     return int(not same)
 

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 import tumble
+from benchmarks.fingerprint.defaults import named
 from benchmarks.fingerprint.problems import (
     BOX,
     MIXED,
@@ -50,48 +51,48 @@ def search(opt: tumble.Optimizer, evaluate: Evaluate, most: int) -> list[Row]:
 
 def free(seed: int, method: Any, settings: str) -> list[Row]:
     """A box without limits."""
-    return search(tumble.Optimizer(BOX, 20, seed=seed, method=method, settings=settings), plain, 18)
+    return search(tumble.Optimizer(BOX, 20, seed=seed, method=method, settings=named(settings)), plain, 18)
 
 
 def under_limit(seed: int, method: Any, settings: str) -> list[Row]:
     """A box with one limit, from a safe start."""
-    opt = tumble.Optimizer(BOX, 24, 5, 1, seed, method, settings)
+    opt = tumble.Optimizer(BOX, 24, 5, 1, seed, method, named(settings))
     tell(opt, START, limited(START))
     return search(opt, limited, LIMITED[method])
 
 
 def box(seed: int) -> list[Row]:
     """Three dimensions of unlike size, no method named."""
-    opt = tumble.Optimizer([(-1.0, 2.0), (0.0, 0.01), (10.0, 500.0)], 12, seed=seed)
+    opt = tumble.Optimizer([(-1.0, 2.0), (0.0, 0.01), (10.0, 500.0)], 12, seed=seed, settings=named())
     return search(opt, lambda x: plain([x[0], 100.0 * x[1], x[2] / 500.0]), 10)
 
 
 def long(seed: int) -> list[Row]:
     """So many trials that hyperparameters are no longer learned at each of them."""
-    opt = tumble.Optimizer([*BOX, (0.0, 1.0)], 60, 8, 2, seed)
+    opt = tumble.Optimizer([*BOX, (0.0, 1.0)], 60, 8, 2, seed, settings=named())
     return search(opt, partial(limited, count=2), 56)
 
 
 def mixed(seed: int) -> list[Row]:
     """Float, logarithmic float, int and categorical under two limits."""
-    return search(tumble.Optimizer(Space(MIXED), 20, 4, 2, seed), drill, 12)
+    return search(tumble.Optimizer(Space(MIXED), 20, 4, 2, seed, settings=named()), drill, 12)
 
 
 def crashes(seed: int) -> list[Row]:
     """Trials that return nothing."""
-    return search(tumble.Optimizer(BOX, 14, 5, seed=seed), brittle, 12)
+    return search(tumble.Optimizer(BOX, 14, 5, seed=seed, settings=named()), brittle, 12)
 
 
 def several_limits(seed: int) -> list[Row]:
     """Three limits, one old trial as evidence."""
-    opt = tumble.Optimizer(BOX, 14, 5, ["load", "heat", "play"], seed)
+    opt = tumble.Optimizer(BOX, 14, 5, ["load", "heat", "play"], seed, settings=named())
     tell(opt, START, limited(START, 3), billed=False)
     return search(opt, partial(limited, count=3), 11)
 
 
 def pending(seed: int) -> list[Row]:
     """Two trials in flight at a time, told in the other order; every third pair loses one."""
-    opt = tumble.Optimizer(BOX, 16, 5, 1, seed)
+    opt = tumble.Optimizer(BOX, 16, 5, 1, seed, settings=named())
     rows = []
     for k in range(6):
         first, second = opt.ask(), opt.ask()
@@ -106,7 +107,7 @@ def pending(seed: int) -> list[Row]:
 
 def resume(seed: int) -> list[Row]:
     """Saved and restored after every second trial, once with a trial in flight."""
-    opt = tumble.Optimizer(BOX, 14, 4, 1, seed)
+    opt = tumble.Optimizer(BOX, 14, 4, 1, seed, settings=named())
     rows = []
     for _ in range(5):
         rows += search(opt, limited, 2)
@@ -118,7 +119,7 @@ def resume(seed: int) -> list[Row]:
 
 def recommend(seed: int) -> list[Row]:
     """The recommendation after each trial, with the best one."""
-    opt = tumble.Optimizer(BOX, 12, 4, 1, seed)
+    opt = tumble.Optimizer(BOX, 12, 4, 1, seed, settings=named())
     rows = []
     for _ in range(8):
         rows += search(opt, limited, 1) + recommended(opt.recommend())
@@ -128,11 +129,11 @@ def recommend(seed: int) -> list[Row]:
 
 def spent(seed: int) -> list[Row]:
     """The only failure is spent at once: careful from there on; without a safe trial, the safest."""
-    opt = tumble.Optimizer(BOX, 14, 1, 1, seed)
+    opt = tumble.Optimizer(BOX, 14, 1, 1, seed, settings=named())
     tell(opt, START, limited(START))
     tell(opt, [0.9, 0.9], limited([0.9, 0.9]))
     rows = search(opt, limited, 8)
-    opt = tumble.Optimizer(BOX, 8, 2, 1, seed)
+    opt = tumble.Optimizer(BOX, 8, 2, 1, seed, settings=named())
     for x in ([0.9, 0.9], [0.7, 1.2]):
         tell(opt, x, limited(x))
     return [*rows, *search(opt, lambda x: (bowl(x), [-0.1]), 4)]
@@ -140,7 +141,7 @@ def spent(seed: int) -> list[Row]:
 
 def stop(seed: int) -> list[Row]:
     """Every fifth trial crashes under a hard cap, which ends the search."""
-    opt = tumble.Optimizer(BOX, 30, 4, 1, seed, on_exhausted="stop")
+    opt = tumble.Optimizer(BOX, 30, 4, 1, seed, on_exhausted="stop", settings=named())
     numbers = count(1)
     return search(opt, lambda x: limited(x) if next(numbers) % 5 else (None, None), 30)
 
@@ -155,7 +156,7 @@ def minimize(seed: int) -> list[Row]:
             raise tumble.Failure("stalled")
         return limited(x, 2)
 
-    found = tumble.minimize(fun, BOX, trials=12, failures=4, x0=[START], seed=seed)
+    found = tumble.minimize(fun, BOX, trials=12, failures=4, x0=[START], seed=seed, settings=named())
     return [*rows, row(found.x, found.fun), *recommended(found.recommended)]
 
 

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+AS_IN_0_1_0 = "TUMBLE_FINGERPRINT_AS_IN_0_1_0"  # set in the environment of a process that runs the doors
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 NEEDS = {"sampler": ["optuna"], "study file": ["click", "optuna"], "botorch": ["botorch"], "ax": ["ax"]}
@@ -84,13 +85,20 @@ def write(only: Sequence[str], seed: int, out: Path) -> None:
     out.write_text(json.dumps({"sources": str(tumble.__file__), "passages": passages}))
 
 
-def collect(checkout: Path, only: Sequence[str], seed: int) -> dict[str, Passage]:
-    """Run in a process of its own with the sources of `checkout` and the doors of this one."""
+def collect(
+    checkout: Path, only: Sequence[str], seed: int, *, as_in_0_1_0: bool = False
+) -> dict[str, Passage]:
+    """Run in a process of its own with the sources of `checkout` and the doors of this one.
+
+    as_in_0_1_0: whether "default" means the settings of 0.1.0.
+    """
     sources = checkout.resolve() / "src"
     if not (sources / "tumble").is_dir():
         raise SystemExit(f"{checkout} is no checkout of tumble: there is no src/tumble in it")
     path = os.pathsep.join(map(str, (sources, ROOT, ROOT / "src")))
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREADS, "1")}
+    if as_in_0_1_0:
+        environment[AS_IN_0_1_0] = "1"
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "numbers.json")
         words = ["--numbers", str(out), "--seed", str(seed), *(f"--only={name}" for name in only)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import tumble
+from benchmarks.fingerprint.defaults import named
 from benchmarks.fingerprint.problems import MIXED, drill
 from benchmarks.fingerprint.rows import Door, Row, recommended, row
 from tumble.space import Categorical, Int
@@ -77,7 +78,7 @@ def sampler_with_constraints(seed: int) -> list[Row]:
         assert value is not None
         return value
 
-    sampler = tumble.TumbleSampler(trials=14, failures=4, seed=seed)
+    sampler = tumble.TumbleSampler(trials=14, failures=4, seed=seed, settings=named())
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=12)
     return [*stored(study), *recommended(sampler.recommend(study))]
@@ -95,7 +96,7 @@ def sampler_with_failures(seed: int) -> list[Row]:
         return float(-((x - 0.6) ** 2) - (y - 0.5) ** 2)
 
     space: dict[str, BaseDistribution] = {"x": FloatDistribution(0.0, 1.0), "y": FloatDistribution(-0.5, 1.5)}
-    sampler = tumble.TumbleSampler(trials=16, failures=5, seed=seed, space=space)
+    sampler = tumble.TumbleSampler(trials=16, failures=5, seed=seed, space=space, settings=named())
     study = optuna.create_study(sampler=sampler, direction="maximize")
     study.optimize(objective, n_trials=8, catch=(tumble.Failure,))
     for _ in range(2):

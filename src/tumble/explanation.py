@@ -28,7 +28,7 @@ def explain(s: Suggestion, method: str) -> str:
     str
         A sentence that begins with the trial's number.
     """
-    left = f"{_failures(s)}, {_count(s.trials_left, 'trial')} after it"
+    left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else "no value was seen yet"
     p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
     if s.mode == "try":
@@ -49,7 +49,7 @@ def explain(s: Suggestion, method: str) -> str:
 
 def _failures(s: Suggestion) -> str:
     """How many failures are left, and which trials in flight may use them."""
-    left = f"{_count(s.failures_left, 'failure')} left to spend"
+    left = f"{count(s.failures_left, 'failure')} left to spend"
     if not s.held_by or not s.failures_left:
         return left
     return f"{left}, shared with {_trials(s.held_by)} in flight"
@@ -63,8 +63,14 @@ def _trials(numbers: Sequence[int]) -> str:
     return f"trials {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+def count(n: int, one: str, many: str | None = None) -> str:
+    """So many of something: 1 trial, 2 trials."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def all_are(n: int, noun: str) -> str:
+    """All 20 trials are, or the only trial is."""
+    return f"the only {noun} is" if n == 1 else f"all {n} {noun}s are"
 
 
 def _percent(p: float) -> str:

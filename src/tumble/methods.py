@@ -97,6 +97,19 @@ def find_method(name: str | None, *, limited: bool, search: DefaultSearch = "imp
     return METHODS[name]
 
 
+def check_takes(method: Method, count: int) -> None:
+    """Refuse so many constraints where a method takes none.
+
+    Raises
+    ------
+    InputError
+        If it takes none, and there are some.
+    """
+    if count > 0 and not method.constrained:
+        takers = ", ".join(CONSTRAINED)
+        raise InputError(f"method {method.name!r} takes no constraints; choose one of {takers}")
+
+
 def resolve_settings(settings: str | Settings) -> Settings:
     """Settings by name ("default", "paper"), or as they are.
 

@@ -1,6 +1,7 @@
 """Ask and tell: which trial comes next, and what came of it. No mathematics lives here."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args, overload
 
@@ -21,10 +22,10 @@ from .core.process.models import Fitted, Models, fit_models
 from .core.search.known import Known
 from .core.search.modes import Proposal
 from .core.settings import Settings
-from .errors import BudgetExhausted, InputError, TrialsExhausted
+from .errors import BudgetExhausted, TrialsExhausted
 from .explanation import explain
 from .known import Rule
-from .methods import CONSTRAINED, MethodName, find_method, resolve_settings
+from .methods import MethodName, check_takes, find_method, resolve_settings
 from .space import Space
 from .trials import Best, Change, Expected, OnExhausted, Recommended, Suggestion, Trial
 
@@ -374,16 +375,10 @@ class Optimizer:
         count = 1 if n is None else checks.whole(n, "n", 1)
         with self._turn:
             asked = [self._ask()]
-            while len(asked) < count and self._may_start():
-                asked.append(self._ask())
+            with suppress(TrialsExhausted, BudgetExhausted):  # what may start is handed out
+                while len(asked) < count:
+                    asked.append(self._ask())
         return asked[0] if n is None else asked
-
-    def _may_start(self) -> bool:
-        try:
-            self.check_may_start()
-        except (TrialsExhausted, BudgetExhausted):
-            return False
-        return True
 
     def _ask(self) -> Suggestion:
         self.check_may_start()
@@ -607,8 +602,7 @@ class Optimizer:
         """
         record = naming.pending(self._trials, trial)
         if checks.truth(never, "never"):
-            why = checks.text(reason, "reason") or "never to be tried"
-            self.tell(record.number, failed=True, reason=why, billed=False)
+            self.tell(record.number, failed=True, reason=reason or "never to be tried", billed=False)
         else:
             self._store(replace(record, status="skipped"))
 
@@ -823,9 +817,7 @@ class Optimizer:
 
     def _check_method(self, count: int) -> None:
         chosen = find_method(self.method, limited=self._is_limited or count > 0, search=self.settings.search)
-        if count > 0 and not chosen.constrained:
-            takers = ", ".join(CONSTRAINED)
-            raise InputError(f"method {chosen.name!r} takes no constraints; choose one of {takers}")
+        check_takes(chosen, count)
 
     def _find(self, trial: Any, billed: bool) -> Trial:
         """The trial that is told: one in flight, or a new one for a setting of the user's own."""
@@ -840,7 +832,5 @@ class Optimizer:
         return Trial(number, self._decode(u), tuple(u.tolist()), billed=billed)
 
     def _store(self, record: Trial) -> None:
-        if record.number == counting.next_number(self._trials):
-            self._trials.append(record)
-        else:
-            self._trials = [record if t.number == record.number else t for t in self._trials]
+        self._trials = [t for t in self._trials if t.number != record.number] + [record]
+        self._trials.sort(key=lambda t: t.number)

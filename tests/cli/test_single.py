@@ -35,7 +35,7 @@ def test_a_hard_cap_holds_for_several_at_once(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, failures=2, command="", extra='on_exhausted = "stop"')
     code, out, err = cli("ask", file, "-n", 4, "--json")
     assert (code, len(json.loads(out))) == (0, 2)
-    assert "2 of 4 trials may start now: 2 failures are left and 2 trials in flight may use them" in err
+    assert "2 of 4 trials may start now: 2 failures are left and 2 trials in flight may use every one" in err
     code, _, err = cli("try", file, "x=0.5", "y=0.5")
     assert (code, "tell or skip one of those first" in err) == (4, True)
 

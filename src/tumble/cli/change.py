@@ -25,6 +25,7 @@ from tumble.cli.options import (
 )
 from tumble.cli.questions import confirm_at_terminal, is_at_terminal
 from tumble.errors import InputError
+from tumble.explanation import count
 from tumble.studies import rig, tables
 from tumble.studies.config import NAME
 from tumble.studies.results import check_names
@@ -217,9 +218,9 @@ def import_(file: Path, table: Path) -> None:
     from tumble.studies.csv_io import import_csv
 
     found = import_csv(open_ledger(file), table)
-    were = show.count(found.known, "was there already and is", "were there already and are")
+    were = count(found.known, "was there already and is", "were there already and are")
     again = f"; {were} passed over" if found.known else ""
-    print(f"{show.count(found.read, 'trial')} read as evidence; none is billed{again}")
+    print(f"{count(found.read, 'trial')} read as evidence; none is billed{again}")
 
 
 COMMANDS = (init, run, ask, tell, skip, import_)

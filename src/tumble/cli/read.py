@@ -10,6 +10,7 @@ import click
 from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, as_json, study_file
+from tumble.explanation import count
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
 
@@ -84,8 +85,8 @@ def export(file: Path, out: Path) -> None:
     """
     from tumble.studies.exporting import export_trials
 
-    count = export_trials(open_ledger(file, reading=True), out)
-    print(f"{show.count(count, 'trial')} written to {out}")
+    written = export_trials(open_ledger(file, reading=True), out)
+    print(f"{count(written, 'trial')} written to {out}")
 
 
 @click.command(epilog=EPILOG)

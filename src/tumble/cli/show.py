@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tumble.explanation import count
+
 if TYPE_CHECKING:
     from tumble.studies.config import StudyConfig
     from tumble.studies.prediction import Prediction
@@ -17,11 +19,6 @@ def as_json(value: object) -> str:
     from tumble.serialize import plain
 
     return json.dumps(plain(value), ensure_ascii=False)
-
-
-def count(n: int, one: str, many: str | None = None) -> str:
-    """So many of something: 1 trial, 2 trials."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def number(value: object) -> str:

@@ -19,6 +19,7 @@ from optuna.trial import TrialState
 
 from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from tumble.explanation import all_are, count
 from tumble.integrations.optuna.notes import DECISION, FIXED, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
@@ -345,7 +346,7 @@ class Ledger:
         status, config = self.status(), self.config
         if status.trials_left <= 0:
             raise TrialsExhausted(
-                f"all {config.trials} trials are told or in flight ({status.pending}); "
+                f"{all_are(config.trials, 'trial')} told or in flight ({status.pending}); "
                 f"raise trials in {config.path} to go on"
             )
         if note is None and is_too_little(status.gain_bound, config.min_gain):
@@ -357,12 +358,13 @@ class Ledger:
             return
         if status.failures_left == 0:
             raise BudgetExhausted(
-                f"all {config.failures} failures are spent; raise failures in {config.path} to go on"
+                f"{all_are(config.failures or 0, 'failure')} spent; raise failures in {config.path} to go on"
             )
         if owner == BY_HAND and status.pending >= status.failures_left:
             raise BudgetReserved(
-                f"{status.failures_left} failures are left and {status.pending} trials in flight may use "
-                f"them; tell or skip one of those first: {holders(self.entries())}"
+                f"{count(status.failures_left, 'failure is', 'failures are')} left and "
+                f"{count(status.pending, 'trial')} in flight may use every one; tell or skip one of those first: "
+                f"{holders(self.entries())}"
             )
 
     def _start(self, trial_id: int) -> Suggestion:

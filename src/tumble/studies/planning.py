@@ -8,6 +8,7 @@ from tumble import checks
 from tumble.core import budget
 from tumble.core.settings import Settings
 from tumble.errors import InputError
+from tumble.explanation import count
 
 MOST = 100_000  # trials of a plan
 
@@ -35,7 +36,8 @@ class Cost:
     def __str__(self) -> str:
         """One line of the plan."""
         change = f"asks for P(safe) >= {self.rho_after:.3f} instead of {self.rho_before:.3f}"
-        return f"  failure {self.failure} in trial {self.trial}: {change}, then {self.careful} careful trials"
+        then = count(self.careful, "careful trial")
+        return f"  failure {self.failure} in trial {self.trial}: {change}, then {then}"
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class Plan:
     def __str__(self) -> str:
         """For people."""
         lines = [
-            f"{self.trials} trials, {self.failures} failures.",
+            f"{count(self.trials, 'trial')}, {count(self.failures, 'failure')}.",
             f"The first trial asks for P(safe) >= {self.rho_start:.2f}. Below 0.5 the search goes where the "
             "gain is and weighs the risk; above, it stays where P(safe) reaches what is asked for.",
-            f"If nothing fails: risk is taken in {self.risky_without_failures} of {self.trials} trials.",
+            f"If nothing fails: risk is taken in {self.risky_without_failures} of "
+            f"{count(self.trials, 'trial')}.",
         ]
         if self.costs:
             lines += ["If every bold trial fails:", *map(str, self.costs)]

@@ -31,6 +31,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import BudgetExhausted, TrialsExhausted
+from tumble.explanation import all_are
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import BY_HAND, OUTCOME, TICKET, outcome
@@ -115,7 +116,7 @@ class Gate:
                 study, trial, BudgetExhausted(f"{why}: the study is over; raise failures to go on")
             )
         if self.trials is not None and len(told) + ahead > self.trials:
-            why = f"all {self.trials} trials are told or in flight"
+            why = f"{all_are(self.trials, 'trial')} told or in flight"
             raise _refused(study, trial, TrialsExhausted(f"{why}: the study is over; raise trials to go on"))
         return self.failures is None or failures + ahead <= self.failures
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -107,4 +107,4 @@ def test_before_the_first_trial_there_is_a_view_too(tmp_path: Path) -> None:
     ledger = Ledger(read_study_file(write_study(tmp_path, command="")))
     console = Console(width=80, file=io.StringIO())
     ledger.ask()
-    console.print(live_view(ledger, 80, 24, ledger.entry(0).stored.datetime_start))
+    console.print(live_view(ledger, 80, 24, datetime.now()))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tumble.parameters import Categorical
 from tumble.studies.errors import StudyFileError
 from tumble.studies.evolution import PARAMETERS
 from tumble.studies.ledger import Ledger
@@ -39,7 +41,7 @@ def test_a_wider_range_and_one_more_choice_are_followed(tmp_path: Path) -> None:
     wider = ("speed = { low = 0.5, high = 4.0 }", "teeth = { low = 1, high = 9 }")
     more = 'bit = { choices = ["cobalt", "hss", "carbide"] }'
     with go_on(tmp_path, *wider, more) as ledger:
-        assert ledger.config.space.parameters["bit"].choices == ("hss", "carbide", "cobalt")
+        assert ledger.config.space.parameters["bit"] == Categorical(("hss", "carbide", "cobalt"))
         assert ledger.entry(0).parameters["speed"] == 1.5
         assert len(ledger.optimizer().trials) == 2
         for _ in range(6):
@@ -140,7 +142,9 @@ def test_what_the_trials_do_not_fit_is_refused(
 def test_whole_bounds_of_an_old_study_stay_any_number(tmp_path: Path) -> None:
     path = write(tmp_path, "speed = { low = 1, high = 8 }")
     with Ledger(read_study_file(path)) as ledger:
-        old = {"speed": {"type": "float", "low": 1.0, "high": 8.0, "log": False, "step": None}}
+        old: dict[str, Any] = {
+            "speed": {"type": "float", "low": 1.0, "high": 8.0, "log": False, "step": None}
+        }
         study_id = ledger.storage.get_study_id_from_name("drill")
         ledger.storage.set_study_system_attr(study_id, PARAMETERS, old)
     with Ledger(read_study_file(path)) as ledger:

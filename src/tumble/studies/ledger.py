@@ -363,8 +363,8 @@ class Ledger:
         if owner == BY_HAND and status.pending >= status.failures_left:
             raise BudgetReserved(
                 f"{count(status.failures_left, 'failure is', 'failures are')} left and "
-                f"{count(status.pending, 'trial')} in flight may use every one; tell or skip one of those first: "
-                f"{holders(self.entries())}"
+                f"{count(status.pending, 'trial')} in flight may use every one; "
+                f"tell or skip one of those first: {holders(self.entries())}"
             )
 
     def _start(self, trial_id: int) -> Suggestion:

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from tumble.integrations.optuna.sampler import TumbleSampler
 from tumble.studies.errors import StudyFileError
 from tumble.studies.ledger import Ledger
+from tumble.studies.outages import is_outage
 from tumble.studies.records import Entry
 from tumble.studies.runner import Runner
 from tumble.studies.sampler import StudySampler
@@ -64,8 +65,10 @@ def _work(file: Path, log: Path | None) -> None:
     while not stop:
         try:
             ledger = Ledger(read_study_file(file))
-        except StudyFileError:  # the server is away; `tumble run` would say so, and be started again
-            time.sleep(0.2)
+        except Exception as error:
+            if not isinstance(error, StudyFileError) and not is_outage(error):
+                raise
+            time.sleep(0.2)  # the server is away; `tumble run` says so, and has to be started again
             continue
         with ledger:
             Runner(ledger, lambda: bool(stop), on_start=clock.start, on_told=clock.told).run()

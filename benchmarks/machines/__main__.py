@@ -136,7 +136,7 @@ def _scale(options: argparse.Namespace) -> None:
     """A few workers first, so that it is seen where the throughput bends."""
     most = options.workers or 64
     with tempfile.TemporaryDirectory() as home, postgres(max_connections=4 * most + 50) as server:
-        for workers in sorted({1, 8, most // 2, most}):
+        for workers in sorted({min(count, most) for count in (1, 8, 32, most)}):
             trials = options.trials if workers == most else min(options.trials, 10 * workers)
             folder = _folder(Path(home), f"scale-{workers}")
             budget = max(workers * 3 // 4, 1)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import multiprocessing
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -137,3 +141,26 @@ def test_workers_survive_a_server_that_is_restarted(folder: Path) -> None:
         found = restart_server(file, server, workers=2, restarts=3, longest=1.0)
     assert (found.died, found.lost, found.rerun, found.kept) == (0, 0, 0, 0)
     assert found.told >= 2
+
+
+def figures(*words: str) -> list[dict[str, Any]]:
+    """What a part of the command prints, in a process of its own: it changes the sampler there."""
+    command = [sys.executable, "-m", "benchmarks.machines", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_soak_loses_nothing_and_keeps_the_cap() -> None:
+    (found,) = figures("soak", "--kills", "6", "--restarts", "1", "--workers", "3")
+    assert (found["kills"], found["restarts"], found["died"]) == (6, 1, 0)
+    assert [found[key] for key in ("lost", "twice", "stuck", "wrong")] == [0, 0, 0, 0]
+    assert found["peak"] <= found["budget"]
+    assert found["told"] > 0
+
+
+def test_the_scale_is_measured() -> None:
+    *runs, one, few = figures("scale", "--workers", "2", "--trials", "6", "--studies", "3")
+    assert [(run["workers"], run["told"]) for run in runs] == [(1, 6), (2, 6)]
+    assert all(run["peak"] <= run["budget"] for run in runs)
+    assert (one["studies"], few["studies"]) == (1, 3)
+    assert min(few[key] for key in ("open", "ask", "status")) > 0

@@ -178,9 +178,11 @@ def test_a_saved_study_can_be_told_what_came_of_its_trials_in_flight(folder, tmp
 def test_optuna_reads_the_database_of_a_saved_study(folder, tmp_path):
     shutil.copy(folder / "drill.db", tmp_path)
     stored = json.loads((folder / "drill.expected.json").read_text())["trials"]
-    study = optuna.load_study(study_name="drill", storage=f"sqlite:///{tmp_path / 'drill.db'}")
-    assert len(study.trials) == len(stored)
-    for trial, expected in zip(study.trials, stored, strict=True):
+    database = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'drill.db'}")
+    trials = optuna.load_study(study_name="drill", storage=database).trials
+    database.engine.dispose()
+    assert len(trials) == len(stored)
+    for trial, expected in zip(trials, stored, strict=True):
         check_stored(trial, expected)
         assert trial.user_attrs.get("results") == expected["results"]
 

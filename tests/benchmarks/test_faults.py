@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import random
 import sqlite3
@@ -73,8 +74,9 @@ def test_a_fault_loses_nothing_on_a_server() -> None:
 )
 def test_what_is_lost_is_found(places: Places, tmp_path: Path, damage: str, problem: str) -> None:
     with places.copy(tmp_path):
-        with sqlite3.connect(tmp_path / "faults.db") as connection:
+        with contextlib.closing(sqlite3.connect(tmp_path / "faults.db")) as connection:
             connection.execute(damage)
+            connection.commit()
         assert problem in judge("tell", tmp_path, {})
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from . import describing, notebook
 from .core.deprecation import warn_renamed
 from .optimizer import Optimizer
 
@@ -80,6 +81,15 @@ class Result(OptimizeResult):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        """The message, the recommendation and a figure, for a notebook."""
+        lines = [self.message, f"{self.nfev} trials, {self.n_failures} failures"]
+        if self.fun is not None:
+            lines[1] += f", best {self.fun:.6g}"
+        if self.recommended is not None:
+            lines.append(f"Recommended: {_recommended(self.recommended)}")
+        return describing.page(self.trials, lines)
+
 
 def result_of(opt: Optimizer, message: str, status: Status) -> Result:
     """The result of a search as it stands."""
@@ -109,12 +119,10 @@ def _array(x: Any) -> str:
 
 
 def _setting(x: Any) -> str:
-    """A setting in a few lines."""
-    if not isinstance(x, Mapping):
-        return "None" if x is None else _array(x)
-    pairs = [f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in x.items()]
-    rest = f", … {len(pairs) - 8} more" if len(pairs) > 8 else ""
-    return ", ".join(pairs[:8]) + rest
+    """A setting in one line."""
+    if x is None:
+        return "None"
+    return notebook.in_line(x) if isinstance(x, Mapping) else _array(x)
 
 
 def _recommended(found: Any) -> str:

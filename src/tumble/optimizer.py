@@ -8,7 +8,7 @@ from typing import Any, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks, counting, naming, serialize, starting, trial_checks, undo
+from . import checks, counting, describing, naming, serialize, starting, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
 from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
@@ -19,7 +19,6 @@ from .core.gain import Gain
 from .core.history import History
 from .core.method import Method
 from .core.process.models import Fitted, Models, fit_models
-from .core.search.known import Known
 from .core.search.modes import Proposal
 from .core.settings import Settings
 from .errors import BudgetExhausted, TrialsExhausted
@@ -27,6 +26,7 @@ from .explanation import explain
 from .known import Rule
 from .methods import MethodName, check_takes, find_method, resolve_settings
 from .space import Space
+from .translating import to_suggestion
 from .trials import Best, Change, Expected, OnExhausted, Recommended, Suggestion, Trial
 
 ON_EXHAUSTED: tuple[OnExhausted, ...] = get_args(OnExhausted)
@@ -282,7 +282,12 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
             found = recommend(
-                history, self.settings, rng, warm=self._fitted, domain=self.space.domain, known=self._known
+                history,
+                self.settings,
+                rng,
+                warm=self._fitted,
+                domain=self.space.domain,
+                known=self.space.limits,
             )
         return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
 
@@ -425,8 +430,8 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, number])
         with one_blas_thread():
             proposal = propose(
-                self._history(), state, method, self.settings, rng, warm=self._fitted, known=self._known,
-                domain=self.space.domain, trials_left=max(self.trials_left, 1),
+                self._history(), state, method, self.settings, rng, warm=self._fitted,
+                known=self.space.limits, domain=self.space.domain, trials_left=max(self.trials_left, 1),
             )  # fmt: skip
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
@@ -773,17 +778,22 @@ class Optimizer:
                 fitted=state.fitted, noise=state.noise, known=state.space.known if state.boxed else (),
             )  # fmt: skip
 
+    # -- showing -----------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        """How far it is."""
+        return f"<Optimizer: {describing.sentence(self._trials, self.max_trials, self.max_failures)}>"
+
+    def _repr_html_(self) -> str:
+        """How far it is, and a figure, for a notebook."""
+        return describing.page(self._trials, [repr(self).strip("<>")])
+
     # -- inside ------------------------------------------------------------------------------------------
 
     @property
     def _is_limited(self) -> bool:
         """Whether a budget of failures or a constraint limits the search."""
         return self.max_failures is not None or bool(self._names)
-
-    @property
-    def _known(self) -> Known | None:
-        region = self.space.region
-        return None if region is None else Known(region.allows, region.inside)
 
     def _history(self) -> History:
         names = (checks.OBJECTIVE, *self.constraint_names)
@@ -801,18 +811,9 @@ class Optimizer:
         return replace(trial, x=x, suggestion=made)
 
     def _in_users_units(self, number: int, proposal: Proposal) -> Suggestion:
-        p_each = zip((*self.constraint_names, "crash"), proposal.p_each.tolist(), strict=False)
-        seen = any(t.value is not None for t in counting.told(self._trials))
-        mean, std = (proposal.mean, proposal.std) if seen else (np.nan, np.nan)
-        return Suggestion(
-            number=number, x=self._decode(proposal.x), mode=proposal.mode, rho=proposal.rho,
-            p_safe=proposal.p_safe, mean=mean, std=std,
-            failures_left=self.failures_left, trials_left=self.trials_left - 1, p_each=dict(p_each),
-            held_by=tuple(t.number for t in counting.holders(self._trials, self.settings.rho_safe)),
-            constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
-            expected_gain=None if proposal.gain is None else proposal.gain.expected,
-            gain_bound=None if proposal.gain is None else proposal.gain.bound,
-            u=tuple(proposal.x.tolist()), fitted=proposal.warm,
+        return to_suggestion(
+            number, self._decode(proposal.x), proposal, self._trials, self.constraint_names, self.settings,
+            failures_left=self.failures_left, trials_left=self.trials_left - 1,
         )  # fmt: skip
 
     def _check_method(self, count: int) -> None:

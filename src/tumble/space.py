@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from tumble import checks
 from tumble.core.search.domain import Domain
+from tumble.core.search.known import Known
 from tumble.errors import InputError
 from tumble.known import KnownConstraint, Region, Rule, read_known
 from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
@@ -154,6 +155,11 @@ class Space:
     def region(self) -> Region | None:
         """The settings that keep the known constraints; None where there are none."""
         return self._region
+
+    @cached_property
+    def limits(self) -> Known | None:
+        """What the search must know of the known constraints; None where there are none."""
+        return None if self._region is None else Known(self._region.allows, self._region.inside)
 
     @property
     def is_continuous(self) -> bool:

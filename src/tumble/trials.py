@@ -6,6 +6,7 @@ A setting `x` is an array (D,) where the search has bounds, and a dict by name w
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from . import notebook
 from .core.history import violated
 from .core.process.models import Fitted
 
@@ -100,6 +101,17 @@ class Suggestion:
 
     def __str__(self) -> str:
         return self.why
+
+    def __repr__(self) -> str:
+        """In one line."""
+        where = notebook.in_line(self.x)
+        predicted = f"p_safe={self.p_safe:.6g}, mean={self.mean:.6g}, std={self.std:.3g}"
+        return f"<Suggestion {self.number}: {where}; mode={self.mode!r}, rho={self.rho:.6g}, {predicted}>"
+
+    def _repr_html_(self) -> str:
+        """Why, the setting, and a figure of P(safe), for a notebook."""
+        p_each = self.p_each if len(self.p_each) > 1 else {}
+        return notebook.suggestion(self.why, self.x, [("P(safe)", self.p_safe), *p_each.items()], self.rho)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,49 @@
+"""From a proposal of the core, in the unit cube, to a suggestion in the user's units."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import counting
+from .core.search.modes import Proposal
+from .core.settings import Settings
+from .trials import Suggestion, Trial
+
+
+def to_suggestion(
+    number: int, x: Any, proposal: Proposal, trials: Sequence[Trial], names: Sequence[str],
+    settings: Settings, *, failures_left: int, trials_left: int,
+) -> Suggestion:  # fmt: skip
+    """A proposal as a suggestion without its sentence.
+
+    Parameters
+    ----------
+    number
+        The number that the trial will have.
+    x
+        The setting, in the user's units.
+    proposal
+        What the search found.
+    trials
+        What is known; before a value was seen, none is predicted.
+    names
+        The constraints.
+    settings
+        The constants of the method.
+    failures_left, trials_left
+        What is left after it.
+    """
+    p_each = zip((*names, "crash"), proposal.p_each.tolist(), strict=False)
+    seen = any(t.value is not None for t in counting.told(trials))
+    mean, std = (proposal.mean, proposal.std) if seen else (np.nan, np.nan)
+    return Suggestion(
+        number=number, x=x, mode=proposal.mode, rho=proposal.rho,
+        p_safe=proposal.p_safe, mean=mean, std=std,
+        failures_left=failures_left, trials_left=trials_left, p_each=dict(p_each),
+        held_by=tuple(t.number for t in counting.holders(trials, settings.rho_safe)),
+        constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
+        expected_gain=None if proposal.gain is None else proposal.gain.expected,
+        gain_bound=None if proposal.gain is None else proposal.gain.bound,
+        u=tuple(proposal.x.tolist()), fitted=proposal.warm,
+    )  # fmt: skip

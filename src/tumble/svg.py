@@ -131,7 +131,8 @@ def _crashes(points: Sequence[Point], across: _Axis) -> Iterator[str]:
 
 
 def _best(points: Sequence[Point], across: _Axis, up: _Axis) -> Iterator[str]:
-    steps, best = [], math.inf
+    steps: list[str] = []
+    best = math.inf
     for p in points:
         if p.value is not None and not p.failed and p.value < best:
             if steps:

@@ -309,6 +309,38 @@ def test_trials_in_flight_leave_the_rest_their_share_of_the_failures():
     assert "2 failures left to spend, shared with trials 4 and 5 in flight, 17 trials" in str(shared[2])
 
 
+# -- boldness ---------------------------------------------------------------------------------------------
+
+
+def test_a_cautious_search_asks_for_more_and_its_first_step_is_safer():
+    def first(boldness: float | None) -> tumble.Suggestion:
+        opt = optimizer(20, 3, constraints=1, settings="default", boldness=boldness)
+        opt.tell([-4.0, 1.0], 5.0, [-0.5])
+        return opt.ask()
+
+    cautious, middle, bold = (first(b) for b in (0.0, 0.5, 1.0))
+    assert cautious.rho > middle.rho > bold.rho
+    assert cautious.mode == "careful"
+    assert cautious.p_safe > bold.p_safe
+    steps = [np.abs(np.array(s.u) - [0.1, 0.1]).max() for s in (cautious, bold)]
+    assert steps[0] < steps[1]
+    np.testing.assert_array_equal(first(None).x, bold.x)
+
+
+def test_boldness_is_kept_in_what_is_saved():
+    opt = optimizer(20, 3, constraints=1, settings="default", boldness=0.25)
+    opt.tell([-4.0, 1.0], 5.0, [-0.5])
+    again = tumble.Optimizer.from_dict(opt.to_dict())
+    assert again.settings.boldness == 0.25
+    np.testing.assert_array_equal(again.ask().x, opt.ask().x)
+
+
+@pytest.mark.parametrize("settings", ["paper", tumble.Settings.paper()])
+def test_boldness_does_not_go_with_the_paper(settings):
+    with pytest.raises(tumble.InputError, match=r'boldness does not go with settings="paper".*drop one'):
+        optimizer(settings=settings, boldness=0.5)
+
+
 # -- batches ----------------------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ def minimize(
     on_exhausted: OnExhausted = "safe", progress: bool = False, callback: Callback | None = None,
     min_gain: float | None = None, *, args: Any = (), known: str | Objects | Sequence[Any] = (),
     constraints: Objects | Sequence[Any] = (), workers: Any = 1, parallel: int | None = None,
-    disp: bool = False, noise: Mapping[str, float] | None = None,
+    disp: bool = False, noise: Mapping[str, float] | None = None, boldness: float | None = None,
 ) -> Result:  # fmt: skip
     """Minimise a function over a box within `trials` trials and `failures` failures.
 
@@ -88,6 +88,9 @@ def minimize(
         this machine has CPUs.
     disp
         Whether to print the result.
+    boldness
+        From 0, cautious, to 1: how much risk the search takes while failures are left, as for
+        `tumble.Optimizer`. None for the default.
     noise
         Standard deviations of what `fun` returns, where they are known: of its "value", and of its
         constraints by name.
@@ -122,8 +125,9 @@ def minimize(
     box = as_box(bounds)
     rules = _known(known, constraints, box)
     opt = Optimizer(
-        box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise
-    )
+        box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise,
+        boldness=boldness,
+    )  # fmt: skip
     bar = Bar(trials if progress else 0)
     call = None if callback is None else by_position(callback)
     loop = Loop(opt, fun, args if isinstance(args, tuple) else (args,), _points(x0, opt), call, bar, least)

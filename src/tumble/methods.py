@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
@@ -110,16 +111,24 @@ def check_takes(method: Method, count: int) -> None:
         raise InputError(f"method {method.name!r} takes no constraints; choose one of {takers}")
 
 
-def resolve_settings(settings: str | Settings) -> Settings:
-    """Settings by name ("default", "paper"), or as they are.
+def resolve_settings(settings: str | Settings, boldness: float | None = None) -> Settings:
+    """Settings by name ("default", "paper"), or as they are, with this `boldness` where it is given.
 
     Raises
     ------
     InputError
-        If `settings` is neither.
+        If `settings` is neither, `boldness` does not lie from 0 to 1, or the settings are the paper's.
     """
     from .core.settings import Settings
 
+    if boldness is not None:
+        found = resolve_settings(settings)
+        if found == Settings.paper():
+            raise InputError(
+                'boldness does not go with settings="paper", which has the paper\'s own constants; '
+                "drop one of the two"
+            )
+        return replace(found, boldness=boldness)
     if isinstance(settings, Settings):
         return settings
     if settings == "default":

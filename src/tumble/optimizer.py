@@ -70,6 +70,10 @@ class Optimizer:
         Standard deviations of what is measured, where they are known, in the units that are told:
         ``{"value": 0.2, "torque": 0.05}``. "value" is the objective, other names are those of constraints
         ("g0", "g1", … where they have none). What is not named here is learned.
+    boldness
+        From 0, cautious, to 1: how much risk the search takes while failures are left. At 1 the first trial
+        is asked for a P(safe) of 10 %, and later ones for down to 1 % while nothing fails; at 0 for 99 % and
+        90 %. None is 1. It does not go with settings="paper".
 
     Attributes
     ----------
@@ -109,7 +113,7 @@ class Optimizer:
         constraints: int | Sequence[str] | None = 0, seed: int | np.random.Generator | None = None,
         method: MethodName | None = None, settings: str | Settings = "default",
         on_exhausted: OnExhausted = "safe", *, known: str | Sequence[str | Rule] = (),
-        noise: Mapping[str, float] | None = None,
+        noise: Mapping[str, float] | None = None, boldness: float | None = None,
     ) -> None:  # fmt: skip
         self._boxed = not isinstance(bounds, Space)
         space = bounds if isinstance(bounds, Space) else Space.from_bounds(bounds)
@@ -118,7 +122,7 @@ class Optimizer:
         self._names = checks.constraint_names(constraints)
         self.seed = checks.seed(seed)
         self.method = method
-        self.settings = resolve_settings(settings)
+        self.settings = resolve_settings(settings, boldness)
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
         self.noise = checks.noise(noise)
         if self._names is not None:
@@ -135,7 +139,7 @@ class Optimizer:
         seed: int | np.random.Generator | None = None, method: MethodName | None = None,
         settings: str | Settings = "default", on_exhausted: OnExhausted = "safe",
         fitted: Fitted | None = None, known: str | Sequence[str | Rule] = (),
-        noise: Mapping[str, float] | None = None,
+        noise: Mapping[str, float] | None = None, boldness: float | None = None,
     ) -> "Optimizer":  # fmt: skip
         """An optimiser that has seen trials which are kept elsewhere: in a file, a database, a study.
 
@@ -166,6 +170,8 @@ class Optimizer:
             As for the constructor.
         noise
             As for the constructor.
+        boldness
+            As for the constructor.
 
         Returns
         -------
@@ -187,7 +193,7 @@ class Optimizer:
         """
         opt = cls(
             bounds, trials, failures, constraints, seed, method, settings, on_exhausted, known=known,
-            noise=noise,
+            noise=noise, boldness=boldness,
         )  # fmt: skip
         old = list(history)
         trial_checks.history(old, opt.space.dim, len(opt.constraint_names))

@@ -119,3 +119,26 @@ def test_without_descents_fewer_points_are_looked_at():
     past = smooth_history(8, 2)
     many, few = (len(context_of(past, replace(Settings(), descend=d)).candidates) for d in (True, False))
     assert many - few == 5
+
+
+# -- boldness ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("boldness", "rho_0", "rho_risk"), [(0.0, 0.99, 0.9), (0.5, 0.69930, 0.30070), (1.0, 0.1, 0.01)]
+)
+def test_boldness_sets_what_is_asked_of_the_first_trial_and_of_later_ones(boldness, rho_0, rho_risk):
+    found = Settings(boldness=boldness)
+    assert (found.rho_0, found.rho_risk) == pytest.approx((rho_0, rho_risk), abs=1e-5)
+    assert Settings.from_dict(found.to_dict()) == found
+
+
+def test_boldness_never_asks_for_more_than_rho_safe():
+    found = Settings(boldness=0.0, rho_safe=0.95)
+    assert (found.rho_0, found.rho_risk) == pytest.approx((0.95, 0.9))
+
+
+@pytest.mark.parametrize("boldness", [-0.1, 1.5])
+def test_a_boldness_that_does_not_lie_from_zero_to_one_is_refused(boldness):
+    with pytest.raises(InputError, match=f"boldness must be a number from 0 to 1, not {boldness}"):
+        Settings(boldness=boldness)

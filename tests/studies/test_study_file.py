@@ -295,6 +295,14 @@ BAD = {
         edit("timeout = 600", "timeout = -1"),
         "timeout: must be above 0, not -1",
     ),
+    "boldness beyond 1": (
+        edit("timeout = 600", "timeout = 600\nboldness = 2"),
+        "boldness: must be a number from 0 to 1, not 2; write for example: boldness = 0.5",
+    ),
+    "boldness with the paper": (
+        edit("timeout = 600", 'timeout = 600\nboldness = 0.5\nsettings = "paper"'),
+        'boldness: does not go with settings = "paper", which has constants of its own; drop one of the two',
+    ),
     "a gain of nothing": (
         edit("timeout = 600", "timeout = 600\nmin_gain = 0"),
         "min_gain: must be above 0, not 0; write for example: min_gain = 0.1",

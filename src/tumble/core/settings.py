@@ -5,6 +5,7 @@ from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from .. import checks
 from ..errors import InputError
@@ -17,6 +18,7 @@ Incumbent = Literal["mean", "observed", "all"]
 Relearn = Literal["settled", "always"]
 DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
+BOLDNESS = {"rho_0": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at a boldness of 0 and of 1
 MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
@@ -48,6 +50,9 @@ class Settings:
         The P(safe) towards which the controller moves while trials pass and failures are left.
     rho_0
         The P(safe) that is asked of the first trial.
+    boldness
+        From 0, cautious, to 1: how much risk is taken while failures are left. It sets `rho_0` and `rho_risk`
+        on the scale of Φ^-1: at 1 to the paper's 0.1 and 0.01, at 0 to 0.99 and 0.9. None for both as given.
     rho_b
         The search is bold while the controller asks for a P(safe) up to this one, and careful above it.
     delta
@@ -145,6 +150,7 @@ class Settings:
     rho_safe: float = 0.99
     rho_risk: float = 0.01
     rho_0: float = 0.1
+    boldness: float | None = None
     rho_b: float = 0.5
     delta: float | None = 0.02
     kernel: Kernel = "matern52"
@@ -181,6 +187,11 @@ class Settings:
     draws: int = 10
 
     def __post_init__(self) -> None:
+        if self.boldness is not None:
+            self._keep("boldness", checks.within(self.boldness, "boldness", 0.0, 1.0))
+            for name, (cautious, bold) in BOLDNESS.items():
+                z = (1.0 - self.boldness) * ndtri(cautious) + self.boldness * ndtri(bold)
+                self._keep(name, min(float(ndtr(z)), self.rho_safe))
         for name in ("rho_safe", "rho_risk", "rho_0", "rho_b"):
             self._keep(name, checks.between(getattr(self, name), f"settings.{name}", 0.0, 1.0))
         if not self.rho_risk <= self.rho_0 <= self.rho_safe:

@@ -45,6 +45,8 @@ class StudyConfig:
         Which exit codes mean that only the infrastructure failed, and how often that is tried again.
     seed, method, settings
         As for `tumble.Optimizer`.
+    boldness
+        How much risk is taken while failures are left, from 0 to 1; None for the default.
     min_gain
         No trial starts once the trials left improve the objective by less than this, in its own units; None
         for no such end.
@@ -83,6 +85,7 @@ class StudyConfig:
     defaults: dict[str, Choice] = field(default_factory=dict)
     implied_integers: frozenset[str] = frozenset()
     min_gain: float | None = None
+    boldness: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
 
     @property

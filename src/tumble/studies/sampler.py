@@ -44,6 +44,7 @@ class StudySampler(TumbleSampler):
             space=to_distributions(config.space),
             noise=config.model_noise,
             known=config.space.known,
+            boldness=config.boldness,
         )
         self.config = config
         self.while_waiting: WhileWaiting = _nobody_waits

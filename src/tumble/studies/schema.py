@@ -101,6 +101,11 @@ def at_least_zero(value: object) -> float:
     return checks.at_least(value, "", 0.0)
 
 
+def share(value: object) -> float:
+    """A number from 0 to 1."""
+    return checks.within(value, "", 0.0, 1.0)
+
+
 def whole(low: int, high: int | None = None) -> Check:
     """A whole number from `low` to `high`."""
     return lambda value: checks.whole(value, "", low, high)

@@ -38,6 +38,7 @@ FILE = {
     "seed": Key(whole(0), 0),
     "method": Key(schema.text, None),
     "settings": Key(one_of("default", "paper"), "default"),
+    "boldness": Key(schema.share, None),
     "min_gain": Key(schema.positive, None),
     "known": Key(list_of(schema.text), ()),
     "parameters": Key(table_of(parameter, least=1)),
@@ -107,6 +108,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         defaults=parameters.defaults,
         implied_integers=parameters.implied,
         min_gain=raw.min_gain,
+        boldness=raw.boldness,
         noise={name: float(std) for name, std in raw.noise.items()},
     )
 
@@ -145,6 +147,7 @@ _EXAMPLES = {
     "seed": "seed = 0",
     "method": 'method = "tumble"',
     "min_gain": "min_gain = 0.1",
+    "boldness": "boldness = 0.5",
     "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
     "constraints": '[constraints] torque = "<= 12"',
     "start": "[start] speed = 900.0",
@@ -253,6 +256,9 @@ def _check_budget(config: StudyConfig) -> None:
 
 
 def _check_method(config: StudyConfig) -> None:
+    if config.boldness is not None and config.settings == "paper":
+        message = 'does not go with settings = "paper", which has constants of its own; drop one of the two'
+        raise _wrong(config.path, "boldness", message)
     if config.method is None:
         return
     if config.method not in methods.FREE + methods.CONSTRAINED:

@@ -98,6 +98,9 @@ class TumbleSampler(BaseSampler):
         Constraints between parameters that are known beforehand and cost no trial, as text:
         ``["x + y <= 1"]`` (see `tumble.space.Space`). They need `space`. Only settings that keep them are
         suggested; trials that are enqueued may break them.
+    boldness
+        From 0, cautious, to 1: how much risk the search takes while failures are left, as for
+        `tumble.Optimizer`. None for the default.
 
     Raises
     ------
@@ -131,11 +134,12 @@ class TumbleSampler(BaseSampler):
         space: Mapping[str, BaseDistribution] | None = None,
         noise: Mapping[str, float] | None = None,
         known: str | Sequence[str] = (),
+        boldness: float | None = None,
     ) -> None:
         self.trials, self.failures = checks.budget(trials, failures)
         self.seed = checks.seed(seed)
         self.method = method
-        self.settings = resolve_settings(settings)
+        self.settings = resolve_settings(settings, boldness)
         find_method(method, limited=failures is not None)
         self.on_exhausted = _checked_end(on_exhausted, failures)
         self.noise = checks.noise(noise)

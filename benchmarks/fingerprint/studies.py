@@ -13,7 +13,7 @@ import tumble
 from benchmarks.fingerprint.defaults import named
 from benchmarks.fingerprint.problems import MIXED, drill
 from benchmarks.fingerprint.rows import Door, Row, recommended, row
-from tumble.space import Categorical, Int
+from tumble.space import Categorical, Float, Int
 
 DECISION = "tumble:decision"  # the attribute of an Optuna trial that holds the suggestion
 STUDY = """\
@@ -62,7 +62,7 @@ def drawn(trial: Any) -> dict[str, Any]:
             setting[name] = trial.suggest_categorical(name, list(p.choices))
         elif isinstance(p, Int):
             setting[name] = trial.suggest_int(name, p.low, p.high)
-        else:
+        elif isinstance(p, Float):
             setting[name] = trial.suggest_float(name, p.low, p.high, log=p.log)
     return setting
 

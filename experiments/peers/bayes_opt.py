@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import NonlinearConstraint
 
 from experiments.runs.searcher import NextTrial
-from tumble.parameters import Categorical, Float, Int, Parameter
+from tumble.parameters import Categorical, Fixed, Float, Int, Parameter
 from tumble.problems import Evaluation, Problem
 
 from .coordinates import Coordinates, levels
@@ -124,6 +124,7 @@ def _typed(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
         if isinstance(parameter, Categorical)
         else ScaledParameter(name, parameter)
         for name, parameter in parameters.items()
+        if not isinstance(parameter, Fixed)
     }
 
 

@@ -85,7 +85,7 @@ def _number(parameter: Parameter, value: object) -> float:
         return float(_index(parameter, value))
     if levels(parameter) is None:
         return float(value)  # type: ignore[arg-type]
-    return float(parameter.decode(parameter.encode(value)))
+    return float(parameter.decode(parameter.encode(value)))  # type: ignore[arg-type]
 
 
 def _index(parameter: Categorical, value: object) -> int:
@@ -96,6 +96,6 @@ def _index(parameter: Categorical, value: object) -> int:
 def _draw(parameter: Parameter, rng: np.random.Generator) -> float:
     if isinstance(parameter, Categorical):
         return float(rng.integers(len(parameter.choices)))
-    steps = None if parameter.log else levels(parameter)
+    steps = None if getattr(parameter, "log", False) else levels(parameter)
     unit = rng.random() if steps is None else steps[rng.integers(len(steps))]
     return _number(parameter, parameter.decode(np.array([unit])))

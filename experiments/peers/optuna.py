@@ -16,7 +16,7 @@ from optuna.distributions import (
 )
 
 from experiments.runs.searcher import NextTrial
-from tumble.parameters import Categorical, Int, Parameter
+from tumble.parameters import Categorical, Float, Int, Parameter
 from tumble.problems import Evaluation, Problem
 
 from .coordinates import Coordinates, levels
@@ -105,5 +105,6 @@ def _distribution(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Int):
         last = parameter.decode(np.array([1.0]))
         return IntDistribution(parameter.low, last, log=parameter.log, step=parameter.step)
+    assert isinstance(parameter, Float), "the proving ground has no fixed parameter"
     last_value = parameter.high if steps is None else parameter.decode(np.array([1.0]))
     return FloatDistribution(parameter.low, last_value, log=parameter.log, step=parameter.step)

@@ -85,7 +85,7 @@ def _rule(item: object, space: Space, boxed: bool) -> Rule:
 
 def _linear(constraint: LinearConstraint, space: Space) -> Rule:
     """low <= A x <= high, where x has the parameters in their order."""
-    dense = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
+    dense: Any = constraint.A.toarray() if hasattr(constraint.A, "toarray") else constraint.A
     A, names = np.atleast_2d(dense).astype(float), space.names
     if A.shape[1] != len(names):
         listed = ", ".join(names)
@@ -107,7 +107,7 @@ def _nonlinear(constraint: NonlinearConstraint, space: Space, boxed: bool) -> Ru
     fun = constraint.fun
 
     def call(setting: Mapping[str, Choice]) -> Array:
-        x = np.array(list(setting.values()), dtype=float) if boxed else dict(setting)
+        x: Any = np.array(list(setting.values()), dtype=float) if boxed else dict(setting)
         return np.atleast_1d(np.asarray(fun(x), dtype=float))
 
     def values(columns: dict[str, Array]) -> Array:

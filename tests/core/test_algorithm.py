@@ -323,7 +323,7 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     known = history(X, np.where(crashed, np.nan, ((X - 0.6) ** 2).sum(axis=1)), crashed=crashed)
     assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
-    ways = Search(context, excursion_search(context), None)
+    ways = Search(context, excursion_search(context))
     points = np.array([ways.nearly_safest(), ways.safest()])
     p, most = np.exp(context.models.feasibility.log_prob(points))
     assert (1.0 - p) / p <= 1.2501 * (1.0 - most) / most

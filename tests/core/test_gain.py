@@ -53,15 +53,18 @@ def run(trials: int, scale: float = 1.0, **more) -> tumble.Optimizer:
 def test_the_bound_falls_as_the_search_converges():
     opt = run(24)
     said = [t.suggestion for t in opt.trials if t.suggestion is not None]
-    bounds = [s.gain_bound for s in said]
-    assert all(b is not None for b in bounds)
+    bounds = [s.gain_bound for s in said if s.gain_bound is not None]
+    assert len(bounds) == len(said)
+    assert said[-1].expected_gain is not None
     assert bounds[-1] < 0.1 * bounds[0]
-    assert opt.gain == Gain(said[-1].expected_gain, said[-1].gain_bound)
+    assert opt.gain == Gain(said[-1].expected_gain, bounds[-1])
 
 
 def test_the_units_of_the_gain_are_those_of_the_objective():
-    one, thousand = run(3), run(3, 1000.0)
-    assert thousand.gain.expected == pytest.approx(1000.0 * one.gain.expected, rel=1e-6)
+    one, thousand = run(3).gain, run(3, 1000.0).gain
+    assert one is not None
+    assert thousand is not None
+    assert thousand.expected == pytest.approx(1000.0 * one.expected, rel=1e-6)
 
 
 def test_nothing_is_said_before_something_safe_is_known_and_with_paper():

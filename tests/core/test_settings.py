@@ -57,7 +57,7 @@ def test_as_printed_hyperparameters_are_learned_after_every_trial():
 def test_as_printed_the_safest_point_is_where_phi_is_largest():
     past = smooth_history(12, 2, 1)
     context = context_of(past, Settings.paper())
-    search = Search(context, excursion_search(context), None)
+    search = Search(context, excursion_search(context))
     x = search.nearly_safest()
     grid = low_discrepancy(4000, 2, np.random.default_rng(3))
     margin = context.models.feasibility.margin

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint, differential_evolution, minimize
 
-from tumble.parameters import Categorical, Parameter
+from tumble.parameters import Categorical, Fixed, Parameter
 from tumble.problems import numeric_bounds
 from tumble.space import Space
 
@@ -92,10 +92,10 @@ def _spread(v, free):
 
 
 def _is_wide(parameter: Parameter) -> bool:
-    if isinstance(parameter, Categorical) or _step(parameter):
+    if isinstance(parameter, Categorical | Fixed) or _step(parameter):
         return False
     return parameter.low > 0.0 and parameter.high / parameter.low >= WIDE
 
 
 def _step(parameter: Parameter) -> float:
-    return 1.0 if isinstance(parameter, Categorical) else float(parameter.step or 0.0)
+    return 1.0 if isinstance(parameter, Categorical | Fixed) else float(parameter.step or 0.0)

@@ -98,7 +98,7 @@ def _gain(context: Context, trials_left: int) -> Gain | None:
         return None
     assert context.minima.drawn is not None
     best, minima = history.y[history.safe].min(), gp.outputs.to_user(context.minima.drawn)
-    noise = gp.outputs.std_to_user(gp.outputs.to_model(best), gp.hyper.noise)
+    noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))
     return gain(float(best), minima, float(noise), trials_left, len(history.X))
 
 

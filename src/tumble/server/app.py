@@ -100,8 +100,8 @@ def make_app(file: Path, *, token: str | None = None, is_loopback: bool = True) 
         redoc_url=None,
         lifespan=lifespan,
         exception_handlers={
-            HTTPException: answers.explain_http,  # type: ignore[dict-item]
-            RequestValidationError: answers.explain_body,  # type: ignore[dict-item]
+            HTTPException: answers.explain_http,
+            RequestValidationError: answers.explain_body,
             **dict.fromkeys((TumbleError, SQLAlchemyError, OptunaError, Exception), answers.explain),
         },
     )

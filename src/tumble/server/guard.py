@@ -119,7 +119,7 @@ async def _whole_body(headers: Headers, receive: Receive) -> bytes:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != "application/json":
         raise _Refused(415, "NotJson", "a body must be JSON: send the header Content-Type: application/json")
-    return body
+    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

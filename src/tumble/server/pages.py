@@ -35,7 +35,7 @@ def add(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Any:
-        shell = _file("tumble.server", "docs.html").body.decode()
+        shell = bytes(_file("tumble.server", "docs.html").body).decode()
         return Response(shell.replace("OPERATIONS", _operations(app.openapi())), media_type="text/html")
 
 

@@ -7,6 +7,7 @@ scales with the width, nothing is fetched, and it prints.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from html import escape
 from importlib.resources import files
@@ -133,7 +134,7 @@ def _row(entry: Entry, config: StudyConfig, titles: tuple[str, ...]) -> str:
     return f'<tr class="{escape(entry.outcome.replace(" ", "-"))}">{cells}</tr>'
 
 
-def _pairs(values: dict[str, object]) -> str:
+def _pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {_short(value)}" for name, value in values.items())
 
 

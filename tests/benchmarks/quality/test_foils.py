@@ -15,8 +15,8 @@ from benchmarks.quality.ablation import FOILS, SWITCHES
 from benchmarks.quality.scores import _goes_on
 from tests.toys import context_of, smooth_history
 from tumble import Settings
-from tumble.baselines.improvement import ExpectedImprovement
 from tumble.core.acquisition import ExcursionSearch
+from tumble.core.improvement import ExpectedImprovement
 from tumble.core.search.excursion import excursion_search
 
 

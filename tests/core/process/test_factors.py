@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tumble.core.process.covariance import Covariance, Hyper
-from tumble.core.process.factors import STEP, Factors, factor_of
+from tumble.core.process.factors import STEP, Factors, Key, factor_of
 
 HYPER = Hyper((0.3, 0.5), 1.3, 0.02, 0.25)
 NUGGET = 4e-4
@@ -42,7 +42,8 @@ def test_other_data_and_other_hyperparameters_have_other_factors():
 
 
 def test_the_factors_that_were_not_used_for_longest_are_forgotten():
-    one, two, three = (("se", (float(k),), b"") for k in range(3))
+    keys: list[Key] = [("se", (float(k),), b"") for k in range(3)]
+    one, two, three = keys
     factors = Factors(most_bytes=2 * 800)
     factors.keep(one, np.zeros((10, 10)))
     factors.keep(two, np.zeros((10, 10)))

@@ -152,6 +152,7 @@ def test_a_known_noise_is_of_the_users_units_under_a_warp():
     gp = fit(X, y, kernel="matern52", priors=replace(WITH_MEAN, noise=0.3 / outputs.scale), outputs=outputs)
     step = 1e-6 * y
     by_hand = (outputs.to_model(y + step) - outputs.to_model(y - step)) / (2.0 * step) * 0.3
+    assert gp.noise_var is not None
     np.testing.assert_allclose(np.sqrt(gp.noise_var), by_hand, rtol=1e-4)
 
 

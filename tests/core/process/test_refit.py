@@ -1,6 +1,7 @@
 """When hyperparameters are learned again."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,12 @@ def test_a_known_noise_is_kept_whatever_the_scale_and_whenever_it_is_learned(cou
     X = rng.random((count, 2))
     y = 5.0 * np.sin(3.0 * X[:, 0]) + X[:, 1]
     outputs = Outputs.of(y, centre=True, warp=Warp(float(y.min()), knee))
-    options = {"kernel": "matern52", "priors": Settings().objective, "outputs": outputs, "noise": 0.5}
+    options: dict[str, Any] = {
+        "kernel": "matern52",
+        "priors": Settings().objective,
+        "outputs": outputs,
+        "noise": 0.5,
+    }
     first = refit(X, y, last=None, **options)
     again = refit(X, y, last=first.hyper, **options)
     for gp in (first, again):

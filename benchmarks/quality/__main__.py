@@ -104,7 +104,7 @@ def _take_published(store: Store, table: str, block: int) -> None:
 
 def _show(lines: Sequence[Line], kind: str, folder: Path | None) -> None:
     if kind in ("ablation", "foils"):
-        print(f"{manual.state(lines)}\n\n{manual.rows(lines)}")
+        print(manual.rows(lines))
         return
     print(manual.verdict(lines))
     if folder is not None:

@@ -15,6 +15,7 @@ from scipy.stats import binomtest
 
 MARGIN = 1e-3  # of the spread of the objective
 RESAMPLES = 10_000
+FEW = 8  # problems: resampling fewer of them gives intervals that are far too narrow
 Problem = tuple[str, int]
 Scores = Mapping[Problem, Mapping[str, float]]  # regret of each method on each problem
 
@@ -44,20 +45,29 @@ class Interval:
     n: int
 
     def __str__(self) -> str:
-        """As it stands in a table."""
+        """As it stands in a table; without an interval where problems are too `FEW` to resample."""
+        if self.n < FEW:
+            return f"{self.mean:.2f} (n = {self.n})"
         return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
     @property
     def percent(self) -> str:
         """The same for a share."""
+        if self.n < FEW:
+            return f"{self.n * self.mean:g} of {self.n}"
         return f"{100 * self.mean:.0f} % [{100 * self.low:.0f}, {100 * self.high:.0f}]"
 
 
 def over_problems(values: Mapping[Problem, float], seed: int = 0) -> Interval:
-    """The mean of one number a problem; problems are resampled within their families."""
+    """The mean of one number a problem; problems are resampled within their families.
+
+    Where a family has one problem only, that would hide its spread: all problems are resampled together then.
+    """
     families: dict[str, list[float]] = {}
     for (family, _), value in values.items():
         families.setdefault(family, []).append(value)
+    if any(len(group) < 2 for group in families.values()):
+        families = {"all": list(values.values())}
     rng = np.random.default_rng(seed)
     total = np.zeros(RESAMPLES)
     for group in families.values():

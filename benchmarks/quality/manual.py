@@ -27,13 +27,17 @@ def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOL
 
 def sections(folder: Path = results.FOLDER) -> dict[str, str]:
     """The text of each part of the page, by the name of its mark."""
-    tables = {name: results.published(f"{name}-{TUNING}", folder) for name in ("ablation", "foils")}
-    found = {"verdict": verdict(_verdict_lines(folder), "assets/benchmarks")}
-    return found | {name: f"{state(lines)}\n\n{rows(lines)}" for name, lines in tables.items()}
+    lines = _verdict_lines(folder)
+    found = {"verdict": verdict(lines, "assets/benchmarks") if lines else state(lines)}
+    return found | {
+        name: rows(results.published(f"{name}-{TUNING}", folder)) for name in ("ablation", "foils")
+    }
 
 
 def _verdict_lines(folder: Path) -> list[Line]:
-    return [line for name in results.names("verdict", VERDICT) for line in results.published(name, folder)]
+    """Ours and the peers'; none while there are only the peers', which nobody should look at before."""
+    ours, theirs = (results.published(name, folder) for name in results.names("verdict", VERDICT))
+    return [*ours, *theirs] if ours else []
 
 
 def filled(text: str, parts: Mapping[str, str]) -> str:
@@ -92,8 +96,10 @@ def verdict(lines: Sequence[Line], assets: str | None = None) -> str:
 
 
 def rows(lines: Sequence[Line]) -> str:
-    """Each row against the default."""
-    return page.row_table(page.runs_of(lines)) if lines else ""
+    """Each row against the default, on the problems that every row has."""
+    shared = page.shared_problems(page.runs_of(lines))
+    kept = [line for line in lines if (line["family"], line["seed"]) in shared]
+    return "\n\n".join([state(kept), *([page.row_table(page.runs_of(kept))] if kept else [])])
 
 
 def draw(runs: Mapping[str, Sequence[Run]], folder: Path) -> list[Path]:

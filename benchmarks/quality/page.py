@@ -12,22 +12,24 @@ from benchmarks.tables import table
 from experiments.runs.records import Line
 
 from . import compare, curves
-from .plan import BASELINES, OURS, SLOW_PEERS
+from .ablation import FOILS, SWITCHES
+from .plan import BASELINES, OURS, PEERS, SLOW_PEERS
 from .scores import Reading, Run
 
 View = Literal["stopped", "prefix", "whole"]
 SAFE_SET = BASELINES[1].name
+_ORDER = {row.name: k for k, row in enumerate((OURS, *SWITCHES, *FOILS, *BASELINES, *PEERS))}
 _SLOW = {row.name for row in SLOW_PEERS}
 VIEWS: dict[View, str] = {"stopped": "stopped when B is spent", "whole": "left to go on"}
 
 
 def runs_of(lines: Iterable[Line]) -> dict[str, list[Run]]:
-    """The runs of each row, in the order of their problems."""
+    """The runs of each row, in the order of their problems; rows in the order of the tables."""
     found: dict[str, list[Run]] = defaultdict(list)
     for line in sorted(lines, key=lambda line: (line["family"], line["seed"])):
         run = Run.of(line)
         found[run.method].append(run)
-    return dict(found)
+    return {name: found[name] for name in sorted(found, key=lambda name: (_ORDER.get(name, 99), name))}
 
 
 def scores_of(runs: Mapping[str, Sequence[Run]], view: View) -> dict[compare.Problem, dict[str, float]]:
@@ -44,6 +46,12 @@ def reading(run: Run, view: View) -> Reading:
     return {"stopped": run.stopped, "prefix": run.prefix, "whole": run.whole}[view]
 
 
+def shared_problems(runs: Mapping[str, Sequence[Run]]) -> set[compare.Problem]:
+    """The problems that every row has; a row that needs a safe start is not asked."""
+    each = [{run.problem for run in group} for name, group in runs.items() if name != SAFE_SET]
+    return set[compare.Problem].intersection(*each) if each else set()
+
+
 def groups(runs: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, list[Run]]]:
     """The runs on problems that every row has; and, where that is more, on those that every fast row has.
 
@@ -52,9 +60,7 @@ def groups(runs: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, list[Run]]]
     fast = {name: group for name, group in runs.items() if name not in _SLOW}
     found = {}
     for title, rows in (("all rows", runs), ("without the slow peers", fast)):
-        shared = set[compare.Problem].intersection(
-            *({run.problem for run in group} for name, group in rows.items() if name != SAFE_SET)
-        ) if rows else set()  # fmt: skip
+        shared = shared_problems(rows)
         kept = {name: [run for run in group if run.problem in shared] for name, group in rows.items()}
         if shared and len(shared) not in found:
             found[len(shared)] = title, kept

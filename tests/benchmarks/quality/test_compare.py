@@ -81,3 +81,15 @@ def test_a_share_is_resampled_by_whole_runs():
     alike = [np.array([True, False])] * 10
     found = compare.resampled_share(alike)
     assert (found.mean, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 20)
+
+
+def test_one_problem_a_family_still_has_an_interval():
+    found = compare.over_problems({("a", 0): 0.0, ("b", 0): 1.0, ("c", 0): 1.0})
+    assert found.low < found.mean < found.high
+
+
+def test_few_problems_are_counted_and_given_no_interval():
+    few, many = (compare.over_problems({("a", k): k / 2 % 1.5 for k in range(n)}) for n in (3, 9))
+    assert (str(few), few.percent) == ("0.50 (n = 3)", "1.5 of 3")
+    assert str(many).startswith("0.50 [0.")
+    assert many.percent.startswith("50 % [")

@@ -35,7 +35,7 @@ def test_ranks_are_over_problems_that_every_row_has(lines):
     found = page.groups(page.runs_of(lines))
     assert list(found) == ["all rows, 3 problems", "without the slow peers, 4 problems"]
     ranks = page.rank_table(found["without the slow peers, 4 problems"], "whole")
-    assert ranks.splitlines()[2].split("|")[1:3] == [" tumble    ", " 1.00 [1.00, 1.00] "]
+    assert ranks.splitlines()[2].split("|")[1:3] == [" tumble    ", " 1.00 (n = 4) "]
 
 
 def test_a_verdict_says_what_it_is_of(lines):
@@ -63,6 +63,20 @@ def test_the_page_is_filled_between_its_marks(lines, tmp_path):
     assert text.count("*Nothing is published yet.*") == 2
     manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert path.read_text() == text
+
+
+def test_an_ablation_is_over_the_problems_that_every_row_has(lines):
+    other = plan.Row("no gap", "xsf")
+    some = [line for line in lines if line["block"] == plan.OURS.name]
+    text = manual.rows([*some, line(other, "classic", 1)])
+    assert "1 problems of 1 families" in text
+    assert text.splitlines()[-1].startswith("| no gap")
+    assert manual.rows([*some[:1], line(other, "crash", 9)]) == "*Nothing is published yet.*"
+
+
+def test_peers_alone_are_no_verdict(lines, tmp_path):
+    results.publish([line for line in lines if line["method"] == "tpe"], f"peers-{manual.VERDICT}", tmp_path)
+    assert manual.sections(tmp_path)["verdict"] == "*Nothing is published yet.*"
 
 
 def test_a_page_without_its_marks_is_refused():

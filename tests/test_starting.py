@@ -15,7 +15,7 @@ IN_FLIGHT = Trial(2, None, (0.5,))
     [
         ([SAFE, FAILED, IN_FLIGHT], 3, "safe", TrialsExhausted, "all 3 trials are used"),
         ([SAFE, FAILED], 1, "stop", BudgetExhausted, "1 of 1 failures are spent"),
-        ([SAFE, IN_FLIGHT], 1, "stop", BudgetReserved, "1 of 1 failures are left and 1 trials in flight"),
+        ([SAFE, IN_FLIGHT], 1, "stop", BudgetReserved, "1 of 1 failures left, and 1 trial in flight"),
         ([SAFE], 0, "stop", BudgetExhausted, "lets no trial start"),
     ],
 )

@@ -30,7 +30,7 @@ def explain(s: Suggestion, method: str) -> str:
     """
     left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else "no value was seen yet"
-    p = f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
+    p = _safety(s)
     if s.mode == "try":
         known = "nothing is known of it yet" if s.p_safe != s.p_safe else f"{p}, {value}, {left}"
         return f"Trial {s.number}: a setting of your own; {known}."
@@ -45,6 +45,13 @@ def explain(s: Suggestion, method: str) -> str:
         return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
     short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
+
+
+def _safety(s: Suggestion) -> str:
+    """P(safe); where only failures without a value were seen, the model has nothing but its prior."""
+    if s.p_safe != s.p_safe or s.mean != s.mean:
+        return "P(safe) is not known"
+    return f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
 
 
 def _failures(s: Suggestion) -> str:

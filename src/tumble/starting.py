@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from . import counting
 from .errors import BudgetExhausted, BudgetReserved, TrialsExhausted
+from .explanation import all_are, count
 from .trials import OnExhausted, Trial
 
 NO_TRIAL = (
@@ -38,7 +39,7 @@ def check_may_start(
     if counting.used(trials) >= max_trials:
         flying = sum(t.pending for t in trials)
         raise TrialsExhausted(
-            f"all {max_trials} trials are used ({flying} in flight); opt.extend(trials=...) adds more"
+            f"{all_are(max_trials, 'trial')} used ({flying} in flight); opt.extend(trials=...) adds more"
         )
     if on_exhausted != "stop":
         return
@@ -52,6 +53,6 @@ def check_may_start(
         )
     if failed + flying >= allowed:
         raise BudgetReserved(
-            f"{allowed - failed} of {allowed} failures are left and {flying} trials in flight may "
-            "use them; tell or skip one of those first"
+            f"{allowed - failed} of {allowed} failures left, and {count(flying, 'trial')} in flight may use "
+            "every one; tell or skip one of those first"
         )

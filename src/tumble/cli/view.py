@@ -89,7 +89,7 @@ def _columns(entries: Sequence[Entry], settings: Column, config: StudyConfig, no
         Column("outcome", tuple(_outcome(e, now) for e in entries)),
         *(Column(n, tuple(show.number(e.results.get(n)) for e in entries), right=True) for n in names),
         Column("mode", tuple(str(e.decision.get("mode", "")) for e in entries)),
-        Column("P(safe)", tuple(show.percent(e.decision.get("p_safe")) for e in entries), right=True),
+        Column("P(safe)", tuple(show.percent(e.p_safe) for e in entries), right=True),
     ]
 
 

@@ -86,6 +86,7 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
         "outcome": entry.outcome,
         "billed": int(entry.reading.billed and entry.reading.phase != "void"),
         **{key: note.get(key) for key in DECIDED},
+        "p_safe": entry.p_safe,
         **_history(entry),
         "retries": "; ".join(entry.retries),
         "changes": "; ".join(map(str, entry.changes)),

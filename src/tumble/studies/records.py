@@ -64,6 +64,15 @@ class Entry:
         return self.reading.phase == "running"
 
     @property
+    def p_safe(self) -> float | None:
+        """P(safe) as it was predicted; None where nothing but failures without a value had been seen."""
+        return self.decision.get("p_safe") if self.decision.get("mean") is not None or self._is_own else None
+
+    @property
+    def _is_own(self) -> bool:
+        return self.decision.get("mode") in ("start", "confirm")
+
+    @property
     def retries(self) -> tuple[str, ...]:
         """Why it was run again, once for each time."""
         return tuple(self.stored.system_attrs.get(RETRIES, ()))

@@ -127,7 +127,7 @@ def _row(entry: Entry, config: StudyConfig, titles: tuple[str, ...]) -> str:
         f"{entry.outcome}{'' if entry.reading.billed else ', evidence'}{', amended' * entry.is_amended}",
         _pairs(entry.parameters),
         _pairs(entry.results),
-        *(_short(note.get(key)) for key in ("mode", "rho", "p_safe")),
+        *(_short(value) for value in (note.get("mode"), note.get("rho"), entry.p_safe)),
         " ".join(filter(None, [str(note.get("why", "")), entry.reason(config), *map(str, entry.changes)])),
     ]
     cells = "".join(f'<td data-name="{t}">{escape(v)}</td>' for t, v in zip(titles, values, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def suggestion_table(found: Suggestion) -> dict[str, Any]:
         "parameters": found.x,
         "mode": found.mode,
         "rho": found.rho,
-        "p_safe": found.p_safe,
+        "p_safe": None if found.mode not in ("start", "confirm") and isnan(found.mean) else found.p_safe,
         "why": found.why,
         "expected_gain": found.expected_gain,
         "gain_bound": found.gain_bound,
@@ -73,4 +74,5 @@ def entry_table(entry: Entry, config: StudyConfig) -> dict[str, Any]:
         "changes": [str(change) for change in entry.changes],
         "by_hand": entry.owner is None or entry.owner.kind == "hand",
         **{key: entry.decision.get(key) for key in DECIDED},
+        "p_safe": entry.p_safe,
     }

@@ -55,18 +55,21 @@ def _summary(lines: Sequence[Line]) -> str:
 
 
 def _soak_row(line: Line) -> list[str]:
-    harm = sum(line[key] for key in ("lost", "twice", "stuck", "wrong", "died"))
+    harm = sum(line[key] for key in ("lost", "twice", "stuck", "wrong"))
     what = (
         f"a soak: {line['kills']} kills and {line['restarts']} restarts of PostgreSQL, {line['workers']} "
-        f"workers, B = {line['budget']} with at most {line['peak']} in flight; trials told"
+        f"workers ({line['died']} of them ended by themselves), B = {line['budget']} with at most "
+        f"{line['peak']} in flight; trials told"
     )
     return [what, str(line["told"]), str(line["told"] - harm), str(harm)]
 
 
 def _outage_row(line: Line) -> list[str]:
-    harm = line["lost"] + line["died"]
-    what = f"{line['restarts']} restarts of PostgreSQL, {line['workers']} workers; trials told"
-    return [what, str(line["told"]), str(line["told"] - harm), str(harm)]
+    what = (
+        f"{line['restarts']} restarts of PostgreSQL, {line['workers']} workers ({line['died']} of them ended "
+        "by themselves); trials told"
+    )
+    return [what, str(line["told"]), str(line["told"] - line["lost"]), str(line["lost"])]
 
 
 def _faults(lines: Sequence[Line], storage: str) -> str:

@@ -125,7 +125,7 @@ def _outage(options: argparse.Namespace) -> None:
 def _soak(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as home, postgres_server() as server:
         file = write_rough_study(
-            Path(home), address_of(server), trials=100_000, failures=6, stop=True, pause=0.2, safe=True
+            Path(home), address_of(server), trials=100_000, failures=3, stop=True, pause=0.2, safe=True
         )
         counts = (options.workers or 8, options.kills, options.restarts or 50)
         found = soak(file, server, *counts, seconds=options.seconds)

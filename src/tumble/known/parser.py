@@ -53,6 +53,8 @@ class KnownConstraint:
         As it was written.
     names
         The parameters that it names.
+    root
+        What it means, as a function of the values.
     """
 
     text: str

@@ -1,5 +1,7 @@
 """What a list of trials comes to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,24 @@ def test_reliability_counts_the_claims_that_held() -> None:
     ]
     found = counting.reliability_of(told, 0.9)
     assert (found.claimed, found.held) == (2, 1)
+
+
+def test_the_risk_since_the_last_failure_counts_what_was_suggested_then() -> None:
+    def at_the_end(number: int, p_safe: float, **more: object) -> Trial:
+        made = replace(suggestion(number, p_safe), failures_left=0)
+        return trial(number, 1.0, -1.0, suggestion=made, **more)
+
+    trials = [
+        trial(0, 1.0, -1.0, suggestion=suggestion(0, 0.5)),
+        trial(1, 1.0, 1.0, suggestion=suggestion(1, 0.5)),  # the last failure
+        trial(2, 1.0, -1.0, suggestion=suggestion(2, 0.5)),  # was in flight by then
+        at_the_end(3, 0.999),
+        at_the_end(4, 0.99, status="pending"),
+        at_the_end(5, 0.9, status="skipped"),
+        at_the_end(6, 0.9, billed=False),
+        trial(7, 1.0, -1.0),  # a setting of one's own
+        at_the_end(8, np.nan),
+    ]
+    assert counting.risk_since_spent(trials, 1) == pytest.approx(0.011)
+    assert counting.risk_since_spent(trials, 2) == 0.0
+    assert counting.controller(trials, 20, 1, Settings()).risk == pytest.approx(0.011)

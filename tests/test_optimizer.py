@@ -79,8 +79,8 @@ def test_a_budget_left_out_is_as_many_failures_as_trials():
 
 def test_failures_left_never_fall_below_zero():
     opt = optimizer(6, 1, constraints=1)
-    for _ in range(3):
-        opt.tell(opt.ask(), 1.0, [1.0])
+    for x in ([0.0, 0.0], [1.0, 1.0], [2.0, 2.0]):
+        opt.tell(x, 1.0, [1.0])
     assert opt.failures_left == 0
 
 
@@ -499,7 +499,8 @@ def test_crashes_teach_even_where_no_budget_was_given(seed):
 def test_a_region_that_always_crashes_is_not_entered_a_third_time_with_a_budget_of_three(seed, radius):
     """Two minima of equal depth; around one of them every trial crashes."""
     bad, good = np.array([0.25, 0.3]), np.array([0.75, 0.7])
-    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 3, seed=seed, settings=TINY)
+    settings = replace(TINY, keep_last_failure=True)
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 3, seed=seed, settings=settings)
     while opt.trials_left:
         s = opt.ask()
         near, far = (float(((s.x - c) ** 2).sum()) for c in (bad, good))
@@ -523,7 +524,7 @@ def test_a_crash_appears_by_name_in_the_explanation():
 
 
 def test_every_suggestion_explains_itself():
-    opt = optimizer(12, 2, constraints=1)
+    opt = optimizer(12, 3, constraints=1)
     seen = {}
     for k in range(12):
         s = opt.ask()
@@ -544,12 +545,12 @@ def test_every_suggestion_explains_itself():
 
 
 def test_the_safest_point_is_called_so():
-    opt = optimizer(12, 1, constraints=1)
+    opt = optimizer(12, 2, constraints=1)
     opt.tell(opt.ask(), 1.0, [3.0])
     s = opt.ask()
     assert s.mode == "safest"
     assert "nothing reaches P(safe)" in str(s)
-    assert "0 failures left to spend, 10 trials after it" in str(s)
+    assert "1 failure left to spend, 10 trials after it" in str(s)
     assert "P(safe) below 0.01 %" in explain(replace(s, p_safe=1e-85), "xsf")
     surer = replace(s, p_safe=1.0)  # than was asked for, but nothing was safe yet
     assert "nothing was safe yet, so this is about the safest; P(safe) = 100 %" in explain(surer, "xsf")
@@ -919,3 +920,104 @@ def test_a_damaged_known_constraint_in_a_save_is_refused():
 def test_known_constraints_that_can_not_be_used_are_refused_at_once(known, message):
     with pytest.raises(tumble.InputError, match=message):
         tumble.Optimizer(BOX, 6, known=known)
+
+
+# -- the end of the budget --------------------------------------------------------------------------------
+
+
+def test_beyond_b_every_ask_is_refused_and_says_how_to_go_on():
+    opt = optimizer(20, 1, constraints=1)
+    opt.tell([0.0, 5.0], 1.0, [-1.0])
+    for x in ([3.0, 1.0], [4.0, 1.0]):
+        opt.tell(x, 1.0, [1.0])
+    with pytest.raises(
+        tumble.BudgetExhausted, match=r"2 trials failed where 1 may.*opt\.extend\(failures=\.\.\.\)"
+    ) as e:
+        opt.ask()
+    assert "opt.void and opt.amend" in str(e.value)
+    opt.void(2, "the sensor was loose")
+    opt.check_may_start()
+
+
+def test_where_no_failure_is_left_and_nothing_was_safe_no_trial_starts():
+    opt = optimizer(12, 1, constraints=1)
+    opt.tell(opt.ask(), 1.0, [3.0])
+    with pytest.raises(tumble.BudgetExhausted, match="nothing safe was seen, and no setting is safe enough"):
+        opt.ask()
+    opt.tell([-4.0, 5.0], 1.0, [-50.0], billed=False)
+    assert opt.ask(n=1)[0].p_safe > 0.99
+
+
+def test_by_the_paper_s_rule_the_search_goes_on_where_it_is_safest():
+    opt = optimizer(12, 1, constraints=1, settings=replace(TINY, delta=None))
+    opt.tell(opt.ask(), 1.0, [3.0])
+    assert opt.ask().mode == "safest"
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_safe_exceeds_b_by_no_more_than_the_trials_in_flight(workers, crashes):
+    """Whatever comes out, and although every claim of P(safe) may be wrong."""
+    rng = np.random.default_rng([workers, crashes])
+    for seed in range(3):
+        opt = optimizer(14, 2, constraints=1, seed=seed)
+        flying: list[tumble.Suggestion] = []
+        while True:
+            try:
+                while len(flying) < workers:
+                    flying.append(opt.ask())
+            except (tumble.BudgetExhausted, tumble.TrialsExhausted):
+                if not flying:
+                    break
+            s = flying.pop(int(rng.integers(len(flying))))
+            fails = rng.random() < 0.5 and s.number > 0
+            if fails and crashes:
+                opt.tell(s, failed=True)
+            else:
+                opt.tell(s, bowl(s.x), [1.0 if fails else -1.0])
+            assert opt.n_failures <= 2 + workers
+        claimed = [1.0 - t.suggestion.p_safe for t in opt.trials if t.suggestion.failures_left == 0]
+        assert sum(claimed) <= opt.settings.delta + 1e-9
+
+
+# -- the alarm --------------------------------------------------------------------------------------------
+
+
+def alarmed(**more) -> tumble.Optimizer:
+    """A search whose last trials failed although P(safe) was claimed to be high."""
+    opt = optimizer(30, 6, constraints=1, **more)
+    for x in ([-4.0, 2.0], [-3.0, 6.0], [-2.0, 4.0], [-1.0, 8.0], [-3.5, 9.0]):
+        opt.tell(x, bowl(x), [x[0]], billed=False)
+    failing = [replace(opt.suggest(k), number=k, p_safe=0.995) for k in range(5, 8)]
+    told = [
+        tumble.Trial(s.number, s.x, s.u, "told", value=1.0, constraints=(0.1,), suggestion=s) for s in failing
+    ]
+    return tumble.Optimizer.from_trials(
+        BOX, [*opt.trials, *told], trials=30, failures=3, constraints=1, seed=0,
+        settings=more.get("settings", TINY),
+    )  # fmt: skip
+
+
+def test_the_alarm_rings_is_told_and_saved_and_the_careful_search_stays_near_what_was_safe():
+    opt = alarmed()
+    assert opt.alarm.rings
+    assert (opt.alarm.claims, opt.alarm.failures) == (3, 3)
+    try:
+        s = opt.ask()
+    except tumble.BudgetExhausted:  # near what was safe nothing new may be safe enough
+        return
+    assert s.alarm == opt.alarm.sentence
+    safe = np.array([t.u for t in opt.trials if t.safe])
+    assert (np.abs(safe - np.array(s.u)).max(axis=1) <= 0.1 + 1e-12).any()
+    again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
+    assert again.trials[-1].suggestion is not None
+    assert again.trials[-1].suggestion.alarm == s.alarm
+
+
+def test_where_claims_hold_nothing_rings():
+    opt = optimizer(12, 3, constraints=1)
+    for _ in range(4):
+        s = opt.ask()
+        opt.tell(s, bowl(s.x), [-1.0])
+        assert s.alarm is None
+    assert not opt.alarm.rings

@@ -26,7 +26,7 @@ SWITCHES: tuple[Row, ...] = (
         "objective": replace(DEFAULT_PRIORS, mean_std=None),
         "constraint": replace(LIMIT_PRIORS, mean_std=None),
     }),
-    Row("last failure spent", "xsf", {"keep_last_failure": False}),
+    Row("last failure kept", "xsf", {"keep_last_failure": True}),
     Row("the very safest", "xsf", {"safest_odds": None}),
     Row("no descents", "xsf", {"descend": False}),
     Row("relearned always", "xsf", {"relearn": "always"}),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import tumble.methods
 from tumble import Optimizer, Settings
-from tumble.errors import InputError
+from tumble.errors import BudgetExhausted, InputError
 from tumble.methods import METHODS, MethodName
 from tumble.problems import Evaluation, Problem
 from tumble.trials import OnExhausted
@@ -72,6 +72,7 @@ class TumbleSearcher:
 
     def __init__(self, spec: Spec, problem: Problem, kind: type[Optimizer] = Optimizer) -> None:
         self._problem = problem
+        self._goes_on = spec.on_exhausted == "safe" and spec.settings["delta"] is None
         self._optimizer = kind(
             problem.bounds if problem.space is None else problem.space,
             trials=spec.trials,
@@ -84,18 +85,25 @@ class TumbleSearcher:
         )
 
     def ask(self) -> NextTrial:
-        """As `Optimizer.ask`."""
-        suggestion = self._optimizer.ask()
+        """As `Optimizer.ask`; by the paper's rule a run goes on beyond B."""
+        try:
+            suggestion = self._optimizer.ask()
+        except BudgetExhausted:
+            if not self._goes_on:
+                raise
+            suggestion = self._optimizer.suggest(len(self._optimizer.trials))
         x = suggestion.x if self._problem.space is None else self._problem.point(suggestion.x)
         return NextTrial(np.asarray(x), suggestion)
 
     def tell(self, trial: NextTrial, outcome: Evaluation | None) -> None:
         """As `Optimizer.tell`."""
         assert trial.suggestion is not None
+        asked = trial.suggestion.number < len(self._optimizer.trials)
+        where = trial.suggestion if asked else trial.suggestion.x
         if outcome is None:
-            self._optimizer.tell(trial.suggestion, failed=True, reason="crashed")
+            self._optimizer.tell(where, failed=True, reason="crashed")
         else:
-            self._optimizer.tell(trial.suggestion, outcome.value, constraints=list(outcome.constraints))
+            self._optimizer.tell(where, outcome.value, constraints=list(outcome.constraints))
 
     def inform(self, x: Array, outcome: Evaluation) -> None:
         """As `Optimizer.tell` with ``billed=False``."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .core import budget
+from .core.alarm import Alarm, alarm
 from .core.arrays import Array
 from .core.calibration import Reliability, reliability
 from .core.gain import Gain
@@ -67,6 +68,17 @@ def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
     return reliability(p_safe, np.array([failed for _, failed in outcomes], dtype=bool), level)
 
 
+def alarm_of(trials: Sequence[Trial]) -> Alarm:
+    """What betting against the P(safe) of the suggestions came to, a user's own settings left out."""
+    outcomes = [
+        (t.suggestion.p_safe, t.failed)
+        for t in told(trials)
+        if t.suggestion is not None and t.suggestion.mode not in ("start", "try")
+    ]
+    p_safe = np.array([p for p, _ in outcomes], dtype=float)
+    return alarm(p_safe, np.array([failed for _, failed in outcomes], dtype=bool))
+
+
 def controller(
     trials: Sequence[Trial], max_trials: int, allowed: int, settings: Settings, reserved: int = 0
 ) -> budget.BudgetState:
@@ -87,6 +99,7 @@ def controller(
     """
     outcomes = [t.failed for t in told(trials) if t.billed]
     state = budget.replay(max_trials, allowed, outcomes, settings)
+    state = replace(state, risk=risk_since_spent(trials, allowed))
     doubtful = holders(trials, settings.rho_safe)
     if not settings.share_failures:
         held = len(doubtful) + reserved
@@ -95,6 +108,33 @@ def controller(
         return state
     p_failures = [*(_p_failure(t) for t in trials if t.pending and t.billed), *[1.0] * reserved]
     return replace(state, in_flight=budget.share(state.failures_left, p_failures, settings))
+
+
+def risk_since_spent(trials: Sequence[Trial], allowed: int) -> float:
+    """Σ (1 - P(safe)) over the billed suggestions that were made when no failure was left.
+
+    Parameters
+    ----------
+    trials
+        All trials. Those that are voided or skipped do not count.
+    allowed
+        B.
+    """
+    risk, spent = 0.0, 0
+    for t in trials:
+        made = t.suggestion
+        if spent >= allowed and made is not None and _is_at_the_end(t):
+            risk += 1.0 - made.p_safe
+        spent += t.billed and t.failed
+    return risk
+
+
+def _is_at_the_end(trial: Trial) -> bool:
+    """Whether a billed suggestion was made with no failure left, and says how safe it is."""
+    made = trial.suggestion
+    if made is None or made.mode in ("try", "confirm") or not trial.billed:  # one's own wish, one's own risk
+        return False
+    return trial.status in ("told", "pending") and made.failures_left == 0 and made.p_safe >= 0.0
 
 
 def holders(trials: Sequence[Trial], level: float) -> list[Trial]:

@@ -3,7 +3,7 @@
     TumbleError
     ├── InputError (also a ValueError)     what was passed cannot be used; nothing was changed
     ├── TrialsExhausted                    no trial is left to ask for
-    └── BudgetExhausted                    no failure is left and on_exhausted="stop"
+    └── BudgetExhausted                    no failure is left, and going on would risk more than may be
         └── BudgetReserved                 every failure left is reserved by a trial in flight
 
 `Failure` stands beside the tree: a *user's* function raises it to say that a trial failed.
@@ -26,7 +26,11 @@ class TrialsExhausted(TumbleError):
 
 
 class BudgetExhausted(TumbleError):
-    """Every failure is spent, and `on_exhausted` is "stop"."""
+    """The budget of failures lets no trial start.
+
+    Every failure is spent and `on_exhausted` is "stop"; or more trials failed than may; or every failure is
+    spent and no setting is safe enough. The message says which, and how to go on.
+    """
 
 
 class BudgetReserved(BudgetExhausted):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from . import checks, counting, describing, naming, serialize, starting, trial_checks, undo
 from ._threads import Turn, in_turn, one_blas_thread
+from .core.alarm import Alarm
 from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
 from .core.calibration import Reliability
@@ -273,6 +274,17 @@ class Optimizer:
         """Of the suggestions that claimed P(safe) >= rho_safe, how many turned out safe."""
         return counting.reliability_of(self._trials, self.settings.rho_safe)
 
+    @property
+    def alarm(self) -> Alarm:
+        """Whether P(safe) can be trusted: a test that may be looked at after every trial.
+
+        Returns
+        -------
+        Alarm
+            Its `rings` is true in at most 5 % of all studies where P(safe) is true; `sentence` says why.
+        """
+        return counting.alarm_of(self._trials)
+
     @in_turn
     def recommend(self) -> Recommended | None:
         """Where the model is lowest among the settings that are safe with probability `rho_safe`.
@@ -370,7 +382,8 @@ class Optimizer:
         TrialsExhausted
             If every trial is told or in flight.
         BudgetExhausted
-            If no failure is left and `on_exhausted` is "stop".
+            If more trials failed than may; if no failure is left and `on_exhausted` is "stop"; or if none is
+            left and every setting would take more risk than is left of `settings.delta`.
         BudgetReserved
             If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
         InputError
@@ -401,7 +414,7 @@ class Optimizer:
 
     @in_turn
     def suggest(self, number: int, reserved: int = 0) -> Suggestion:
-        """A suggestion for a caller that keeps the trials itself: nothing is recorded, no budget is checked.
+        """A suggestion for a caller that keeps the trials itself: nothing is recorded, no count is checked.
 
         Parameters
         ----------
@@ -420,6 +433,8 @@ class Optimizer:
         InputError
             If `number` or `reserved` is not a whole number of at least 0, or if `method` needs a safe trial
             to start from, and none is known.
+        BudgetExhausted
+            If no failure is left and every setting would take more risk than is left of `settings.delta`.
 
         Examples
         --------
@@ -438,7 +453,10 @@ class Optimizer:
             proposal = propose(
                 self._history(), state, method, self.settings, rng, warm=self._fitted,
                 known=self.space.limits, domain=self.space.domain, trials_left=max(self.trials_left, 1),
+                alarmed=self.settings.alarm and self.alarm.rings,
             )  # fmt: skip
+        if state is not None and self.max_failures is not None and method.own_level is None:
+            starting.check_risk(proposal, state, self.settings, self.best is not None)
         suggestion = self._in_users_units(number, proposal)
         return replace(suggestion, why=explain(suggestion, method.name))
 
@@ -527,11 +545,12 @@ class Optimizer:
         TrialsExhausted
             If every trial is told or in flight.
         BudgetExhausted
-            If no failure is left and `on_exhausted` is "stop".
+            If more trials failed than may, or if no failure is left and `on_exhausted` is "stop".
         BudgetReserved
             If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
         """
-        starting.check_may_start(self._trials, self.max_trials, self.failures_allowed, self.on_exhausted)
+        limit = self.failures_allowed if self.on_exhausted == "stop" else self.max_failures
+        starting.check_may_start(self._trials, self.max_trials, limit, self.on_exhausted)
 
     # -- telling -----------------------------------------------------------------------------------------
 

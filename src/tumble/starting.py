@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 
 from . import counting
+from .core import budget
+from .core.search.modes import Proposal
+from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, TrialsExhausted
 from .explanation import all_are, count
 from .trials import OnExhausted, Trial
@@ -11,10 +14,14 @@ NO_TRIAL = (
     'failures=0 with on_exhausted="stop" lets no trial start, because any might fail; '
     'use on_exhausted="safe" to go on where P(safe) is high, or allow at least one failure'
 )
+TO_GO_ON = (
+    "to go on, allow more failures, tell a setting that is known to be safe, or void or amend a trial that "
+    "was told wrongly"
+)
 
 
 def check_may_start(
-    trials: Sequence[Trial], max_trials: int, allowed: int, on_exhausted: OnExhausted
+    trials: Sequence[Trial], max_trials: int, allowed: int | None, on_exhausted: OnExhausted
 ) -> None:
     """Return where a trial may start.
 
@@ -23,7 +30,7 @@ def check_may_start(
     trials
         All trials.
     max_trials, allowed
-        T and B.
+        T and B; None where failures are not limited.
     on_exhausted
         What happens when no failure is left.
 
@@ -32,7 +39,7 @@ def check_may_start(
     TrialsExhausted
         If every trial is told or in flight.
     BudgetExhausted
-        If no failure is left and `on_exhausted` is "stop".
+        If more trials failed than may, or if no failure is left and `on_exhausted` is "stop".
     BudgetReserved
         If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
     """
@@ -41,12 +48,19 @@ def check_may_start(
         raise TrialsExhausted(
             f"{all_are(max_trials, 'trial')} used ({flying} in flight); opt.extend(trials=...) adds more"
         )
-    if on_exhausted != "stop":
+    if allowed is None:
         return
     failed, flying = counting.failures(trials), counting.in_flight(trials)
+    if failed > allowed:
+        raise BudgetExhausted(
+            f"{budget.beyond(failed, allowed)}. To go on, opt.extend(failures=...) allows more, and "
+            "opt.void and opt.amend correct what was told wrongly"
+        )
+    if on_exhausted != "stop":
+        return
     if allowed == 0:
         raise BudgetExhausted(NO_TRIAL)
-    if failed >= allowed:
+    if failed == allowed:
         raise BudgetExhausted(
             f"{failed} of {allowed} failures are spent; on_exhausted='stop' ends here. "
             "opt.best and opt.recommend() hold the result"
@@ -56,3 +70,28 @@ def check_may_start(
             f"{allowed - failed} of {allowed} failures left, and {count(flying, 'trial')} in flight may use "
             "every one; tell or skip one of those first"
         )
+
+
+def check_risk(proposal: Proposal, state: budget.BudgetState, settings: Settings, safe_seen: bool) -> None:
+    """Refuse a trial that would take more risk than is left once every failure is spent.
+
+    Parameters
+    ----------
+    proposal
+        The trial.
+    state
+        The budget.
+    settings
+        `delta` and `bound_risk`.
+    safe_seen
+        Whether a safe trial is known.
+
+    Raises
+    ------
+    BudgetExhausted
+        If its risk is larger than what is left of `settings.delta`.
+    """
+    if proposal.mode == "start" or not budget.is_too_risky(proposal.p_safe, state, settings):
+        return
+    left = budget.risk_left(state, settings)
+    raise BudgetExhausted(f"{budget.nothing_safe_enough(proposal.p_safe, left, safe_seen)}; {TO_GO_ON}")

@@ -45,5 +45,5 @@ def to_suggestion(
         constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
         expected_gain=None if proposal.gain is None else proposal.gain.expected,
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
-        u=tuple(proposal.x.tolist()), fitted=proposal.warm,
+        alarm=counting.alarm_of(trials).sentence, u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

@@ -74,6 +74,8 @@ class Suggestion:
         nothing can be said: before anything safe is known, and with "paper".
     gain_bound
         How far they lower it at most, with a probability of 90 %.
+    alarm
+        Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
     u
         Where it lies in the unit cube.
     fitted
@@ -96,6 +98,7 @@ class Suggestion:
     held_by: tuple[int, ...] = ()
     expected_gain: float | None = None
     gain_bound: float | None = None
+    alarm: str | None = None
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

@@ -206,13 +206,15 @@ def test_a_violation_that_nothing_foretold_teaches_as_a_crash_does():
     assert fit_models(surprise, plain, None).feasibility.crash is None
 
 
-def test_with_two_crashes_known_the_last_failure_is_kept():
+def test_with_two_crashes_known_the_last_failure_is_kept_where_that_is_set():
     known = constrained(10)
     crashed = np.zeros(10, dtype=bool)
     crashed[np.argsort(-known.X[:, 0])[:2]] = True
     known = replace(known, crashed=crashed, y=np.where(crashed, np.nan, known.y))
-    assert suggest(known, BudgetState(-1.0, 30, 2)).mode == "bold"
-    kept = suggest(known, BudgetState(-1.0, 30, 1))
+    assert suggest(known, BudgetState(-1.0, 30, 1)).mode == "bold"
+    keeping = replace(SMALL, keep_last_failure=True)
+    assert suggest(known, BudgetState(-1.0, 30, 2), settings=keeping).mode == "bold"
+    kept = suggest(known, BudgetState(-1.0, 30, 1), settings=keeping)
     assert kept.mode in ("careful", "safest")
     assert kept.rho == pytest.approx(0.99)
 

@@ -14,11 +14,15 @@ from scipy.stats import norm
 
 from tumble.core.budget import (
     BudgetState,
+    beyond,
     decide,
     is_bold,
+    is_too_risky,
+    nothing_safe_enough,
     phi_exponent,
     replay,
     required,
+    risk_left,
     share,
     start,
     step,
@@ -154,6 +158,43 @@ def test_the_risks_after_the_last_failure_add_up_to_delta_at_most(trials, failur
             risk += 1.0 - required(state, settings)
         state = step(state, failed, settings)
     assert risk <= delta + 1e-12
+
+
+@given(st.integers(1, 60), st.floats(0.0, 0.05), st.data())
+def test_claimed_risks_after_the_last_failure_add_up_to_delta_whatever_is_proposed(trials, delta, data):
+    """Careful trials reach ρ; others have any P(safe), and are refused where that is too risky."""
+    settings = Settings(delta=max(delta, 1e-6))
+    state, risk = start(trials, 0, settings), 0.0
+    while state.trials_left > 0:
+        careful = data.draw(st.booleans())
+        rho = required(replace(state, risk=risk), settings)
+        p_safe = rho if careful else data.draw(st.floats(0.0, 1.0))
+        if is_too_risky(p_safe, replace(state, risk=risk), settings):
+            assert not careful
+            break
+        risk += 1.0 - p_safe
+        state = step(state, False, settings)
+    assert risk <= settings.delta + 1e-9
+
+
+def test_by_the_paper_s_rule_nothing_is_too_risky():
+    spent = replay(10, 1, [True], PLAIN)
+    assert not is_too_risky(0.0, spent, PLAIN)
+    assert is_too_risky(0.97, replay(10, 1, [True], Settings()), Settings())
+    assert not is_too_risky(0.97, replay(10, 1, [False], Settings()), Settings())  # a failure is left
+
+
+def test_a_trial_that_took_more_than_its_share_leaves_less_to_the_others():
+    spent = replay(11, 1, [True], Settings())
+    assert required(spent, Settings()) == pytest.approx(1.0 - 0.02 / 10)
+    assert required(replace(spent, risk=0.015), Settings()) == pytest.approx(1.0 - 0.005 / 10)
+    assert risk_left(replace(spent, risk=0.5), Settings()) == 0.0
+
+
+def test_the_reasons_to_stop_say_what_happened():
+    assert beyond(3, 2) == "3 trials failed where 2 may, so that P(safe) can't be trusted here"
+    assert "P(safe) = 97 %, while a risk of 1.5 % is left" in nothing_safe_enough(0.97, 0.015, True)
+    assert "nothing safe was seen" in nothing_safe_enough(0.97, 0.015, False)
 
 
 def test_with_failures_left_the_controller_decides():

@@ -18,7 +18,7 @@ from tumble.errors import InputError
 
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
-    "surprise",
+    "surprise", "crash_labels", "alarm", "bound_risk",
 )  # fmt: skip
 
 
@@ -26,10 +26,19 @@ def saved_by_0_1_0(settings):
     return {name: value for name, value in settings.to_dict().items() if name not in NEW}
 
 
+# What 0.1.0 did, where it differs from the default.
+OTHERWISE = {
+    "keep_last_failure": True,
+    "crash_labels": 0,
+    "alarm": False,
+    "bound_risk": False,
+}  # what 0.1.0 did
+
+
 def test_a_file_of_0_1_0_means_what_it_meant():
-    assert Settings.from_dict(saved_by_0_1_0(Settings())) == Settings()
+    assert Settings.from_dict(saved_by_0_1_0(Settings())) == replace(Settings(), **OTHERWISE)
     kept = {name: getattr(Settings(), name) for name in NEW if name not in ("band", "gap", "optimism")}
-    old = replace(Settings.paper(), **kept, incumbent="observed")
+    old = replace(Settings.paper(), **{**kept, **OTHERWISE}, incumbent="observed")
     assert Settings.from_dict(saved_by_0_1_0(old)) == old
 
 
@@ -38,7 +47,7 @@ def test_the_paper_s_settings_are_as_printed():
     assert (paper.relearn, paper.incumbent, paper.kernel, paper.minima) == ("always", "all", "se", "frechet")
     off = (
         "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
-        "calibrate", "optimism", "gap", "delta", "safest_odds", "surprise",
+        "calibrate", "optimism", "gap", "delta", "safest_odds", "surprise", "alarm",
     )  # fmt: skip
     assert not any(getattr(paper, name) for name in off)
     assert {paper.objective.additive, paper.objective.mean_std} == {None}
@@ -77,6 +86,7 @@ def test_units_of_its_own_change_no_other_switch():
         ({"gap": -1.0}, "settings.gap must be at least 0, not -1.0"),
         ({"optimism": 2.0}, "settings.optimism must be a number from 0 to 1, not 2.0"),
         ({"safest_odds": 0.5}, "settings.safest_odds must be at least 1, not 0.5"),
+        ({"crash_labels": -1}, "settings.crash_labels must be a whole number from 0 to 100000, not -1"),
         ({"surprise": -6.0}, "settings.surprise must be at least 0, not -6.0"),
         ({"relearn": "never"}, 'settings.relearn must be "settled" or "always", not \'never\''),
     ],

@@ -90,7 +90,7 @@ class Model:
         ahead = self.in_flight() + 1 if number is None else self.in_flight(number)
         if len(self.told) + ahead > self.trials:
             return TrialsExhausted
-        if self.rule == "stop" and self.failures_so_far >= self.failures:
+        if self.failures_so_far >= self.failures + (self.rule == "safe"):
             return BudgetExhausted
         if self.rule == "stop" and self.failures_so_far + ahead > self.failures:
             return BudgetReserved
@@ -130,9 +130,18 @@ class LedgerMachine(RuleBasedStateMachine):
     def start(self, ask: Callable[[], Suggestion], owner: Owner, adopted: int | None) -> None:
         """Ask, where the model knows which trial it must be, or why there can be none."""
         model, before = self.model, len(self.ledger.entries())
-        why = model.refusal(adopted)
+        why, number = model.refusal(adopted), -1
         if why is None:
-            number = ask().number
+            try:
+                number = ask().number
+            except BudgetExhausted:  # no failure is left, and nothing is safe enough
+                assert model.rule == "safe"
+                assert model.failures_so_far == model.failures
+                why = BudgetExhausted
+        else:
+            with pytest.raises(why):
+                ask()
+        if why is None:
             if adopted is None:
                 model.kept.append(Kept())
             model.kept[number].owner = owner
@@ -141,8 +150,6 @@ class LedgerMachine(RuleBasedStateMachine):
                 assert model.failures_so_far + model.in_flight() <= model.failures
             assert adopted is not None or len(model.told) + model.in_flight() <= model.trials
             return
-        with pytest.raises(why):
-            ask()
         if adopted is not None:
             model.kept[adopted].phase = "void"
         for _ in range(len(self.ledger.entries()) - before):  # created, and withdrawn at the gate

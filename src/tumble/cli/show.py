@@ -51,6 +51,7 @@ def suggestion(found: Suggestion, config: StudyConfig) -> str:
     """A trial to run by hand, and how to tell it."""
     results = " ".join(f"{name}=..." for name in config.result_names)
     lines = [f"trial {found.number}", *(f"  {k} = {number(v)}" for k, v in found.x.items()), found.why]
+    lines += [] if found.alarm is None else [f"alarm: {found.alarm}"]
     lines += ["", f"then: tumble tell {config.path} {found.number} {results}"]
     lines += [f'  or: tumble tell {config.path} {found.number} --failed "why"']
     return "\n".join(lines)
@@ -82,6 +83,8 @@ def status(found: Status, config: StudyConfig) -> str:
     if found.gain_bound is not None:
         expected = f"{number(found.expected_gain)} expected of the trials left"
         lines.append(f"  to gain   {expected}, at most {number(found.gain_bound)} (90 %)")
+    if found.alarm is not None:
+        lines.append(f"  alarm     {found.alarm}")
     if found.imported:
         lines.append(f"  old data  {count(found.imported, 'trial')} imported, not billed")
     if found.never:

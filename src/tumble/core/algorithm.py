@@ -44,7 +44,7 @@ class Recommendation:
 def propose(
     history: History, state: BudgetState | None, method: Method, settings: Settings, rng: np.random.Generator,
     *, warm: Fitted | None = None, domain: Domain | None = None, known: Known | None = None,
-    trials_left: int | None = None,
+    trials_left: int | None = None, alarmed: bool = False,
 ) -> Proposal:  # fmt: skip
     """The next trial (lines 2-7 of Algorithm 1).
 
@@ -64,6 +64,9 @@ def propose(
         The settings that known constraints allow; None where there are none.
     trials_left
         How many trials are left, this one included: what they can gain is reported. None for no report.
+    alarmed
+        Whether P(safe) can't be trusted (core.alarm): a search that is not bold then stays near what was
+        observed to be safe.
 
     Raises
     ------
@@ -80,6 +83,8 @@ def propose(
     if decision.mode == "start":
         return _first(history, decision.rho, rng, domain, known)
     models, lighter = fit_models(history, settings, warm), settings.for_history(len(history.X))
+    if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
+        models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known)
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
     x = _maximum(search, decision, method)

@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from .settings import Settings
 
 SearchMode = Literal["start", "free", "bold", "careful", "safest"]
+ROUNDING = 1e-12  # a sum of risks may be above its bound by this much
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class BudgetState:
     end
         ΔT when the last failure was spent; None before that. A failure that is set aside for a trial in
         flight is not spent.
+    risk
+        Σ (1 - P(safe)) of the suggestions that were made since then.
     in_flight
         The least P(safe) of the next trial, for the sake of the trials in flight (`share`); 0 without any.
     """
@@ -38,6 +41,7 @@ class BudgetState:
     trials_left: int
     failures_left: int
     end: int | None = None
+    risk: float = 0.0
     in_flight: float = 0.0
 
     @property
@@ -87,13 +91,30 @@ def required(state: BudgetState, settings: Settings) -> float:
 
     At ΔB = 0 the total risk `settings.delta` is spread evenly over the trials that were left when the last
     failure was spent. If it were spread over the trials left now, the last few would be asked for less and
-    less: B was exceeded there.
+    less: B was exceeded there. Where a trial took more than its share (mode "safest"), the others get less.
     """
     if state.failures_left > 0:
         return state.rho
+    if settings.delta is None:
+        return settings.rho_safe
     trials = state.trials_left if state.end is None else state.end
-    spread = 0.0 if settings.delta is None else 1.0 - settings.delta / max(trials, 1)
-    return max(settings.rho_safe, spread)
+    even = settings.delta / max(trials, 1)
+    return max(settings.rho_safe, 1.0 - min(even, risk_left(state, settings) / max(state.trials_left, 1)))
+
+
+def risk_left(state: BudgetState, settings: Settings) -> float:
+    """What is left of the total risk `settings.delta`; 1 where nothing limits it."""
+    if settings.delta is None or not settings.bound_risk or state.end is None:
+        return 1.0
+    return max(settings.delta - state.risk, 0.0)
+
+
+def is_too_risky(p_safe: float, state: BudgetState, settings: Settings) -> bool:
+    """Whether a trial would take more risk than is left, after the last failure was spent.
+
+    So the sum of 1 - P(safe) over the trials after the last failure is never above `settings.delta`.
+    """
+    return bool(1.0 - p_safe > risk_left(state, settings) + ROUNDING)
 
 
 def share(failures_left: int, p_failures: Sequence[float], settings: Settings) -> float:
@@ -211,5 +232,29 @@ def stop_reason(failed: int, allowed: int | None, safe_seen: bool) -> str:
     if allowed is None or failed == 0 or failed < allowed:
         return ""
     if failed > allowed:
-        return f"{failed} trials failed where {allowed} may, so that P(safe) can't be trusted here"
+        return beyond(failed, allowed)
     return "" if safe_seen else f"{failed} trials failed and no failure is left"
+
+
+def beyond(failed: int, allowed: int) -> str:
+    """Why every door stops where more trials failed than may."""
+    return f"{failed} trials failed where {allowed} may, so that P(safe) can't be trusted here"
+
+
+def nothing_safe_enough(p_safe: float, left: float, safe_seen: bool) -> str:
+    """Why no trial may start where no failure is left, and the safest one would risk too much.
+
+    Parameters
+    ----------
+    p_safe
+        P(safe) of the safest one that was found.
+    left
+        What is left of the total risk.
+    safe_seen
+        Whether a safe trial is known.
+    """
+    seen = "" if safe_seen else "nothing safe was seen, "
+    return (
+        f"no failure is left, {seen}and no setting is safe enough: the safest one that was found has "
+        f"P(safe) = {100.0 * p_safe:.4g} %, while a risk of {100.0 * left:.3g} % is left for all trials"
+    )

@@ -5,10 +5,30 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from .arrays import Array
+from .arrays import Array, Flags
 from .normal import density_over_cdf, quantile_from_log, quantile_slope
-from .process.crashes import SHARPNESS
+from .process.crashes import Crashes
 from .process.gp import GP
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The boxes around trials.
+
+    Parameters
+    ----------
+    X : (N, D)
+        The trials.
+    reach : (D,)
+        How far each box reaches to either side.
+    """
+
+    X: Array
+    reach: Array
+
+    def hold(self, x: Array) -> Flags:
+        """(M,) which of x (M, D) lie in one of them."""
+        return np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -25,12 +45,15 @@ class Feasibility:
         What each constraint's standard deviation is multiplied by (core.calibration); () where by nothing.
     measured
         Whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
+    near
+        Where it is given, nothing beyond the surroundings of these trials counts as safe.
     """
 
     constraints: tuple[GP, ...]
-    crash: GP | None = None
+    crash: Crashes | None = None
     widening: tuple[float, ...] = ()
     measured: bool = False
+    near: Surroundings | None = None
 
     def scores(self, x: Array) -> Array:
         """(M, G [+ 1]) -μ_j over the widened σ_j; P(safe) of each is Φ of it. Crashes come last."""
@@ -38,6 +61,8 @@ class Feasibility:
         for gp, noise, width in self._parts():
             mean, var = gp.predict(x)
             columns.append(-mean / (width * np.sqrt(var + noise)))
+        if self.crash is not None:
+            columns.append(quantile_from_log(self.crash.log_prob(x)))
         return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0))
 
     def each(self, x: Array) -> Array:
@@ -46,10 +71,21 @@ class Feasibility:
 
     def log_prob(self, x: Array) -> Array:
         """(M,) log φ(x)."""
-        return np.asarray(log_ndtr(self.scores(x)).sum(axis=1))
+        value = np.asarray(log_ndtr(self.scores(x)).sum(axis=1))
+        return value if self.near is None else np.where(self.near.hold(x), value, -np.inf)
 
     def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log φ (M,) and its gradient (M, D)."""
+        value, grad = self._log_prob_and_grad(x)
+        return (value, grad) if self.near is None else self._cut_off(x, value, grad)
+
+    def _cut_off(self, x: Array, value: Array, grad: Array) -> tuple[Array, Array]:
+        """-inf beyond the surroundings, with no gradient."""
+        assert self.near is not None
+        inside = self.near.hold(x)
+        return np.where(inside, value, -np.inf), np.where(inside[:, None], grad, 0.0)
+
+    def _log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
         # ∇ log Φ(s) = φ(s)/Φ(s) ∇s,  ∇s = -∇μ / (w √(σ² + noise)) - ½ s ∇σ² / (σ² + noise),  w the widening
         value, grad = np.zeros(len(x)), np.zeros_like(x)
         for gp, noise, width in self._parts():
@@ -61,13 +97,17 @@ class Feasibility:
             d_score = -d_mean / (width * np.sqrt(spread))[:, None] - (0.5 * score / spread)[:, None] * d_var
             value += log_p
             grad += ratio[:, None] * d_score
+        if self.crash is not None:
+            log_p, d_log_p = self.crash.log_prob_and_grad(x)
+            value, grad = value + log_p, grad + d_log_p
         return value, grad
 
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
         """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller's z, exact near 0 and 1."""
-        log_p, d_log_p = self.log_prob_and_grad(x)
+        log_p, d_log_p = self._log_prob_and_grad(x)
         margin = quantile_from_log(log_p)
-        return margin, quantile_slope(log_p, margin)[:, None] * d_log_p
+        grad = quantile_slope(log_p, margin)[:, None] * d_log_p
+        return (margin, grad) if self.near is None else self._cut_off(x, margin, grad)
 
     def margin(self, x: Array) -> Array:
         """(M,) Φ^-1(φ) alone."""
@@ -79,7 +119,4 @@ class Feasibility:
 
     def _parts(self) -> list[tuple[GP, float, float]]:
         widths = self.widening or (1.0,) * len(self.constraints)
-        parts = [(gp, self.noise(gp), width) for gp, width in zip(self.constraints, widths, strict=True)]
-        if self.crash is not None:
-            parts.append((self.crash, SHARPNESS**2, 1.0))
-        return parts
+        return [(gp, self.noise(gp), width) for gp, width in zip(self.constraints, widths, strict=True)]

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 from .. import checks
 from ..errors import InputError
 from .deprecation import renamed_fields
+from .process.crashes import NEAREST
 from .process.kernels import Kernel
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
@@ -22,7 +23,8 @@ BOLDNESS = {"rho_0": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at a boldness of 0
 MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
-    "calibrate", "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
+    "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
+    "share_failures",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -58,6 +60,9 @@ class Settings:
     delta
         The probability of one failure or more that is allowed in all trials after the last failure is spent.
         None for the paper's rule: `rho_safe` for each of them.
+    bound_risk
+        Whether the search ends where no setting is safe enough for `delta` after the last failure. If False,
+        it goes on where it is safest, as in 0.1.0.
     kernel
         "matern52" or "se", the squared exponential.
     objective
@@ -109,8 +114,8 @@ class Settings:
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
         only, and then looks where it is safest.
     keep_last_failure
-        Whether the last failure is kept once two trials have crashed: at least `rho_safe` is asked from then
-        on. A crash measures no distance to the edge of safety.
+        Whether the last failure is kept once two trials have crashed, as in 0.1.0: at least `rho_safe` is
+        asked from then on. `tumble plan` does not know of it.
     share_failures
         Whether trials in flight share the failures that are left by their P(safe): see `core.budget.share`.
         If False, each that is less safe than `rho_safe` holds one whole failure until it is told.
@@ -126,6 +131,12 @@ class Settings:
     surprise
         With `calibrate`, a violation that lies this many standard deviations above its prediction teaches
         like a crash, too; None for crashes alone.
+    alarm
+        Whether a search that is not bold stays near what was observed to be safe, once the alarm rings that
+        P(safe) claims too much (`core.alarm`).
+    crash_labels
+        How many of the labels nearest to a point (crashed, or not) P(safe) takes as they are; the others are
+        normal laws to it. 0 for none, as in 0.1.0.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).
@@ -153,6 +164,7 @@ class Settings:
     boldness: float | None = None
     rho_b: float = 0.5
     delta: float | None = 0.02
+    bound_risk: bool = True
     kernel: Kernel = "matern52"
     objective: Priors = field(default=DEFAULT_PRIORS)
     constraint: Priors = field(default=LIMIT_PRIORS)
@@ -175,12 +187,14 @@ class Settings:
     keep_rho: bool = True
     admissible: bool = True
     safety_first: bool = True
-    keep_last_failure: bool = True
+    keep_last_failure: bool = False
     share_failures: bool = True
     safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True
     surprise: float | None = 6.0
+    alarm: bool = True
+    crash_labels: int = NEAREST
     incumbent: Incumbent = "mean"
     pi_margin: float | None = 0.01
     ucb_beta: float | None = 2.0
@@ -218,6 +232,7 @@ class Settings:
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
+        self._keep("crash_labels", checks.whole(self.crash_labels, "settings.crash_labels", 0, MOST))
         for name in SWITCHES:
             checks.truth(getattr(self, name), f"settings.{name}")
         self._keep("optimism", checks.within(self.optimism, "settings.optimism", 0.0, 1.0))
@@ -268,6 +283,7 @@ class Settings:
             soften_phi=False,
             calibrate=False,
             surprise=None,
+            alarm=False,
             incumbent="all",
             pi_margin=None,
             ucb_beta=None,
@@ -303,11 +319,11 @@ class Settings:
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
     ours = data.get("standardize", True) is not False
-    later = ("warp", "descend_safely", "allowed_minima", "keep_rho", "admissible")
+    later = ("warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk")
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
-        "search": "excursion", **dict.fromkeys(later, False),
+        "search": "excursion", **dict.fromkeys(later, False), "crash_labels": 0,
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
+from tumble.core.budget import beyond
 from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from tumble.explanation import all_are, count
@@ -145,7 +146,8 @@ class Ledger:
         TrialsExhausted
             If every trial is told or in flight, or the trials left gain less than `min_gain`.
         BudgetExhausted
-            If no failure is left and the budget is a hard cap.
+            If more trials failed than may; if no failure is left and the budget is a hard cap; or if none is
+            left and no setting is safe enough.
         BudgetReserved
             If trials in flight may use every failure that is left, and a person asks.
         """
@@ -349,6 +351,11 @@ class Ledger:
                 f"{all_are(config.trials, 'trial')} told or in flight ({status.pending}); "
                 f"raise trials in {config.path} to go on"
             )
+        if config.failures is not None and status.failures > config.failures:
+            raise BudgetExhausted(
+                f"{beyond(status.failures, config.failures)}; look at the trials that failed, and raise "
+                f"failures in {config.path} to go on, or void or amend what was told wrongly"
+            )
         if note is None and is_too_little(status.gain_bound, config.min_gain):
             raise TrialsExhausted(
                 f"the trials left improve {config.objective} by at most {status.gain_bound:.3g} (90 %), less "
@@ -411,6 +418,7 @@ class Ledger:
             why=note.get("why", ""),
             expected_gain=note.get("expected_gain"),
             gain_bound=note.get("gain_bound"),
+            alarm=note.get("alarm"),
         )
 
     def _abandoned(self, asking: Owner | None = None, before: float = math.inf) -> list[Entry]:

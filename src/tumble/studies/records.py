@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from optuna.trial import FrozenTrial
 
+from tumble.core.alarm import Alarm, alarm
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import StoredChange, changes_of
 from tumble.integrations.optuna.notes import decision, outcome_of, setting
@@ -148,6 +150,8 @@ class Status:
     expected_gain, gain_bound
         How far the trials left are expected to improve the best safe value, and how far at most (90 %), as of
         the latest suggestion; None where nothing can be said.
+    alarm
+        Why P(safe) can't be trusted, where the alarm rings; else None.
     imported, never
         How many old trials were imported, and how many settings are never to be tried; neither is billed.
     """
@@ -162,6 +166,7 @@ class Status:
     amended: int = 0
     expected_gain: float | None = None
     gain_bound: float | None = None
+    alarm: str | None = None
     imported: int = 0
     never: int = 0
 
@@ -200,9 +205,21 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         amended=sum(entry.is_amended for entry in entries),
         expected_gain=latest.get("expected_gain"),
         gain_bound=latest.get("gain_bound"),
+        alarm=_alarm(entries).sentence,
         imported=sum(entry.is_imported for entry in entries),
         never=sum(entry.outcome == "never" for entry in entries),
     )
+
+
+def _alarm(entries: Sequence[Entry]) -> Alarm:
+    """What betting against the P(safe) of the told trials came to."""
+    told = [
+        entry
+        for entry in entries
+        if entry.reading.phase == "told" and entry.decision.get("mode") not in (None, "start", "try")
+    ]
+    p_safe = np.array([entry.decision.get("p_safe") for entry in told], dtype=float)  # None becomes NaN
+    return alarm(p_safe, np.array([entry.reading.failed for entry in told], dtype=bool))
 
 
 def _best(entries: Sequence[Entry], config: StudyConfig) -> Found | None:

@@ -84,7 +84,7 @@ def _summary(ledger: Ledger) -> dict[str, str]:
         "in flight": "; ".join(running),
         "next": next_setting(ledger),
         "expected gain": _gain(status),
-        "alarm": str(getattr(status, "alarm", None) or ""),
+        "alarm": status.alarm or "",
     }
     return {name: text for name, text in rows.items() if text}
 

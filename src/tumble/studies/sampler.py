@@ -78,8 +78,10 @@ class StudySampler(TumbleSampler):
 
     def gate(self, study: optuna.Study) -> Gate:
         """The gate also keeps the number of trials: the last one goes to one worker only."""
-        failures = self.failures if self.on_exhausted == "stop" else None
-        return Gate(failures, self.trials, self.reader(study), self.while_waiting, queued=False)
+        hard = self.on_exhausted == "stop"
+        return Gate(
+            self.failures, self.trials, self.reader(study), self.while_waiting, hard=hard, queued=False
+        )
 
 
 def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:

@@ -23,6 +23,7 @@ def suggestion_table(found: Suggestion) -> dict[str, Any]:
         "why": found.why,
         "expected_gain": found.expected_gain,
         "gain_bound": found.gain_bound,
+        "alarm": found.alarm,
     }
 
 

@@ -1,5 +1,6 @@
 """The crash classifier against importance sampling from its own prior."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 
 from tests import oracles
-from tests.oracles import KERNELS, close, cov_values
+from tests.oracles import KERNELS, central, close, cov_values
 from tumble.core.feasibility import Feasibility
 from tumble.core.process.covariance import Hyper
-from tumble.core.process.crashes import SHARPNESS, fit_crashes, propagate
+from tumble.core.process.crashes import SHARPNESS, Crashes, fit_crashes, propagate
 from tumble.core.process.gp import condition
 
 
@@ -29,10 +30,11 @@ def by_sampling(kernel, hyper, X, crashed, prior_mean, x, draws=200_000):
     return weight @ safe / weight.sum(), float(np.log(weight.mean())), effective
 
 
-def by_propagation(kernel, hyper, X, crashed, prior_mean, x):
+def by_propagation(kernel, hyper, X, crashed, prior_mean, x, nearest):
     sites = propagate(cov_values(kernel, hyper, X, X), crashed, prior_mean)
     gp = condition(kernel, hyper, X, sites.target, noise_var=sites.var, prior_mean=prior_mean)
-    return Feasibility((), gp).each(x)[:, 0], sites.log_evidence
+    crashes = Crashes(gp, sites, np.where(crashed, 1.0, -1.0), nearest)
+    return Feasibility((), crashes).each(x)[:, 0], sites.log_evidence
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -46,13 +48,14 @@ def by_propagation(kernel, hyper, X, crashed, prior_mean, x):
         ([True], -1.7),
     ],
 )
-def test_the_classifier_equals_importance_sampling(kernel, crashed, prior_mean):
+@pytest.mark.parametrize("nearest", [0, 3])
+def test_the_classifier_equals_importance_sampling(kernel, crashed, prior_mean, nearest):
     labels = np.array(crashed)
     X = np.linspace(0.05, 0.95, len(labels))[:, None]
     hyper = Hyper((0.25,), 1.0, SHARPNESS)
     x = np.vstack([X, np.linspace(0.0, 1.0, 9)[:, None]])
     sampled, evidence, effective = by_sampling(kernel, hyper, X, labels, prior_mean, x)
-    ours, log_evidence = by_propagation(kernel, hyper, X, labels, prior_mean, x)
+    ours, log_evidence = by_propagation(kernel, hyper, X, labels, prior_mean, x, nearest)
     assert effective > 300
     slack = 3.0 / np.sqrt(effective)
     np.testing.assert_allclose(ours, sampled, atol=0.04 + slack)  # a step is not quite Gaussian
@@ -126,3 +129,55 @@ def test_many_labels_are_no_trouble():
     p = Feasibility((), fit_crashes(X, crashed, "matern52")).each(X)[:, 0]
     assert np.isfinite(p).all()
     assert ((p < 0.5) == crashed).mean() > 0.9
+
+
+def by_slice_sampling(crashes, x, draws, seed=0):
+    """P(crash) at x (1, D): elliptical slice sampling of the latent process at x and at the labels."""
+    rng = np.random.default_rng(seed)
+    points, mean = np.vstack([x, crashes.gp.X]), crashes.gp.prior_mean
+    cov = cov_values("matern52", crashes.gp.hyper, points, points)
+    root = np.linalg.cholesky(cov + 1e-9 * np.eye(len(points)))
+
+    def log_likelihood(g):
+        return log_ndtr(crashes.labels * (mean + g[1:]) / SHARPNESS).sum()
+
+    g = np.append(0.0, np.where(crashes.labels > 0.0, 0.5 - mean, 0.0))
+    now, total = log_likelihood(g), 0.0
+    for step in range(draws + draws // 10):
+        other, floor = root @ rng.standard_normal(len(g)), now - rng.exponential()
+        angle = rng.random() * 2.0 * np.pi
+        low, high = angle - 2.0 * np.pi, angle
+        while True:
+            moved = g * np.cos(angle) + other * np.sin(angle)
+            if (value := log_likelihood(moved)) > floor:
+                break
+            low, high = (angle, high) if angle < 0.0 else (low, angle)
+            angle = low + (high - low) * rng.random()
+        g, now = moved, value
+        total += ndtr((mean + g[0]) / SHARPNESS) * (step >= draws // 10)
+    return total / draws
+
+
+@pytest.mark.parametrize(("count", "most"), [(5, 1.1e-3), (20, 5e-4), (60, 1e-4)])
+def test_amid_safe_trials_the_risk_of_a_crash_comes_close_to_that_of_sampling(count, most):
+    rng = np.random.default_rng(1)
+    X = np.vstack([0.5 + 0.05 * rng.standard_normal((count, 2)), [[0.97, 0.97]]])
+    crashes = fit_crashes(X, np.arange(count + 1) == count, "matern52")
+    x = np.full((1, 2), 0.5)
+    sampled = by_slice_sampling(crashes, x, 4000)
+    risk = -np.expm1(crashes.log_prob(x)[0])
+    by_sites_alone = -np.expm1(replace(crashes, nearest=0).log_prob(x)[0])
+    assert 0.3 * sampled < risk < most  # on the safe side of sampling
+    assert risk < 0.25 * by_sites_alone
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("nearest", [0, 1, 3, 50])
+def test_gradients_of_the_risk_of_a_crash_are_derivatives(dim, nearest):
+    X = np.random.default_rng(0).random((9, dim))
+    crashed: Any = X[:, 0] > 0.6
+    crashes = fit_crashes(X, crashed, "matern52", nearest)
+    x = np.random.default_rng(1).random((6, dim))
+    value, grad = crashes.log_prob_and_grad(x)
+    close(value, crashes.log_prob(x), 1e-10)
+    close(grad, central(crashes.log_prob, x), 1e-6)

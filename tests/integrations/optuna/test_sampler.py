@@ -334,6 +334,38 @@ def test_a_hard_budget_ends_the_loop_of_a_single_worker_quietly() -> None:
     assert len(study.trials) == 3
 
 
+def test_beyond_the_budget_the_loop_ends_quietly_and_the_next_trial_is_refused() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1))
+    for x in (0.1, 0.2, 0.3):
+        study.enqueue_trial({"x": x, "y": 0.5})
+
+    def objective(trial: optuna.Trial) -> float:
+        value = bowl(trial)
+        trial.set_constraint("g", 1.0)
+        return value
+
+    study.optimize(objective, n_trials=3)
+    assert len([t for t in study.trials if t.state == TrialState.COMPLETE]) == 2
+    with pytest.raises(tumble.BudgetExhausted, match="2 trials failed where 1 may"):
+        study.ask()
+    assert study.trials[-1].state == TrialState.FAIL
+    assert read_all(study)[-1].phase == "void"
+
+
+def test_where_no_failure_is_left_and_nothing_is_safe_enough_the_trial_is_refused_unbilled() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1))
+    first = study.ask()
+    bowl(first)
+    first.set_constraint("g", 5.0)
+    study.tell(first, 1.0)
+    with pytest.raises(tumble.BudgetExhausted, match="no setting is safe enough"):
+        bowl(study.ask())
+    with pytest.raises(tumble.BudgetExhausted, match="no setting is safe enough"):
+        study.optimize(bowl, n_trials=3)
+    assert [r.phase for r in read_all(study)] == ["told", "void", "void"]
+    assert all(t.state.is_finished() for t in study.trials)
+
+
 def test_a_spent_budget_refuses_the_next_trial_unbilled_and_leaves_nothing_running() -> None:
     study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
     study.tell(study.ask(), state=TrialState.FAIL)

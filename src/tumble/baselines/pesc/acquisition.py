@@ -135,7 +135,7 @@ def predictive_entropy(context: Context) -> PredictiveEntropy:
     pending = context.history.pending
     constraints = tuple(gp.with_pending(pending) for gp in models.feasibility.constraints)
     crash = models.feasibility.crash
-    limits = constraints if crash is None else (*constraints, crash)
+    limits = constraints if crash is None else (*constraints, crash.gp)
     points = np.vstack(
         [low_discrepancy(settings.raw_samples, context.history.X.shape[1], rng),
          context.neighbours(settings.raw_samples // 4), context.history.X]

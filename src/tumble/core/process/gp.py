@@ -178,10 +178,10 @@ class GP:
         means = self.rows(x).k @ self.weights
         return self.prior_mean + means[:, 0], means[:, 1:]
 
-    def predict_with_gradient(self, x: Array) -> Prediction:
-        """Posterior mean and variance at x (M, D), with their gradients by x."""
+    def predict_with_gradient(self, x: Array, rows: KernelRows | None = None) -> Prediction:
+        """Posterior mean and variance at x (M, D), with their gradients by x; `rows` where they are known."""
         # ∇μ = ∇k B (y - prior_mean),  ∇σ² = -2 ∇k B kᵀ
-        k = self.rows(x).k
+        k = (self.rows(x) if rows is None else rows).k
         half = solve(self.chol, k[:, 0].T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
         solved = solve(self.chol, half, transposed=True, overwrite=True).T  # (M, N) B k

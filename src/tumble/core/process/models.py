@@ -1,12 +1,12 @@
 """The processes fitted to a history: one for f, one for each g, one for crashes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Array
 from ..calibration import widening
-from ..feasibility import Feasibility
+from ..feasibility import Feasibility, Surroundings
 from ..history import History
 from ..settings import Settings
 from .covariance import Hyper
@@ -15,6 +15,7 @@ from .gp import GP
 from .outputs import Warp
 from .warps import Measured, refit_warped
 
+REACH = 0.1  # of a lengthscale, and of the unit cube: what counts as near a trial
 LARGEST_ERROR = 6.0  # a standardised error counts for the widening up to this size
 
 
@@ -65,6 +66,16 @@ class Models:
         hypers, warps = tuple(gp.hyper for gp in gps), tuple(gp.outputs.warp for gp in gps)
         return Fitted(hypers[0], hypers[1:], warps if any(warp.chosen_from for warp in warps) else ())
 
+    def near_safe(self, history: History) -> "Models":
+        """These models, where nothing beyond the surroundings of the trials that were safe counts as safe.
+
+        They reach REACH lengthscales of the constraints to each side, and no further than REACH of the cube.
+        """
+        limits = self.feasibility.constraints or (self.objective,)
+        shortest = np.min([gp.hyper.lengthscales for gp in limits], axis=0)
+        near = Surroundings(history.X[history.safe], REACH * np.minimum(shortest, 1.0))
+        return replace(self, feasibility=replace(self.feasibility, near=near))
+
 
 def fit_models(history: History, settings: Settings, last: Fitted | None) -> Models:
     """One process for f, one for each g, and one for crashes once there was one.
@@ -88,7 +99,9 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
         if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
             crashed |= (history.g[:, j] > 0.0) & (errors > settings.surprise)
         widths.append(widening(np.minimum(errors, LARGEST_ERROR)) if settings.calibrate else 1.0)
-    crash = fit_crashes(history.X, crashed, settings.kernel) if crashed.any() else None
+    crash = None
+    if crashed.any():
+        crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels)
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
 

@@ -137,9 +137,11 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
         super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
         self.settings, self.penalty = settings or Settings(), penalty
         safe = np.asarray((self.study.observed() <= 0.0).all(axis=1))
+        self.budget_state = budget_state
+        self.safe_known = bool(safe.any()) if safe_known is None else safe_known
         self._follow(decide(
             budget_state, told=len(safe) + crashed, failed=int((~safe).sum()) + crashed, crashed=crashed,
-            safe_known=bool(safe.any()) if safe_known is None else safe_known, settings=self.settings,
+            safe_known=self.safe_known, settings=self.settings,
         ))  # fmt: skip
 
     def _follow(self, decision: Decision) -> None:

@@ -6,11 +6,12 @@ import torch
 from botorch.acquisition.input_constructors import acqf_input_constructor
 from torch import Tensor
 
-from ...core.budget import BudgetState, replay
+from ...core.budget import BudgetState
 from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import InputError
 from .acquisitions import FailureAwareExcursionSearch, LogExcursionSearch
+from .search import budget_state as count_budget
 from .search import sample_minima
 from .study import Study
 
@@ -47,7 +48,7 @@ def construct_failure_aware_excursion_search(
         if trials is None or failures is None:
             raise InputError("expected budget_state, or trials and failures to count with, but neither came")
         failed = [violated(row) for row in Study.of(model, index, ranges).observed()]
-        budget_state = replay(trials, failures, failed, settings or Settings())
+        budget_state = count_budget(trials, failures, failed, settings)
     minima = sample_minima(
         model,
         _box(bounds),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,19 @@ from botorch.optim import optimize_acqf
 from torch import Tensor
 
 from ...core.arrays import Array
-from ...core.budget import BudgetState, SearchMode, replay
+from ...core.budget import (
+    BudgetState,
+    SearchMode,
+    beyond,
+    is_too_risky,
+    nothing_safe_enough,
+    replay,
+    risk_left,
+)
 from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.search.modes import nearly_as_safe
 from ...core.settings import Settings
-from ...errors import InputError
+from ...errors import BudgetExhausted, InputError
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
 from .study import NothingSafeEnough, Ranges, Study, draw_minima
 
@@ -46,8 +54,9 @@ class Candidate:
 
 
 def budget_state(
-    trials: int, failures: int, failed: Iterable[bool] = (), settings: Settings | None = None
-) -> BudgetState:
+    trials: int, failures: int, failed: Iterable[bool] = (), settings: Settings | None = None,
+    risk: float = 0.0,
+) -> BudgetState:  # fmt: skip
     """The controller (14) after some trials.
 
     Parameters
@@ -58,11 +67,18 @@ def budget_state(
         Whether each billed trial failed, in their order.
     settings
         The constants of the controller.
+    risk
+        The sum of 1 - `Candidate.p_safe` over the candidates since the last failure was spent.
 
     Returns
     -------
     BudgetState
         What is left, and the P(safe) that is asked of the next trial.
+
+    Raises
+    ------
+    BudgetExhausted
+        If more trials failed than may.
 
     Examples
     --------
@@ -70,7 +86,10 @@ def budget_state(
     >>> state.trials_left, state.failures_left
     (18, 3)
     """
-    return replay(trials, failures, [bool(f) for f in failed], settings or Settings())
+    outcomes = [bool(f) for f in failed]
+    if sum(outcomes) > failures:
+        raise BudgetExhausted(f"{beyond(sum(outcomes), failures)}; allow more failures to go on")
+    return replace(replay(trials, failures, outcomes, settings or Settings()), risk=risk)
 
 
 def sample_minima(
@@ -183,6 +202,11 @@ def optimize_excursion(
     -------
     Candidate
         One point, with its mode, its P(safe) and the P(safe) that was asked for.
+
+    Raises
+    ------
+    BudgetExhausted
+        If no failure is left, and every point would take more risk than is left of `settings.delta`.
     """
 
     def climb(acqf: ExcursionAcquisition) -> Tensor:
@@ -207,7 +231,12 @@ def optimize_excursion(
     if 0.0 < rho < 1.0:
         with suppress(NothingSafeEnough):  # then x is the only point that is as safe
             x = climb(acqf.careful(rho))
-    return _candidate(acqf, x)
+    found = _candidate(acqf, x)
+    if is_too_risky(found.p_safe, acqf.budget_state, acqf.settings):
+        left = risk_left(acqf.budget_state, acqf.settings)
+        why = nothing_safe_enough(found.p_safe, left, acqf.safe_known)
+        raise BudgetExhausted(f"{why}; allow more failures to go on")
+    return found
 
 
 @torch.no_grad()

@@ -1,4 +1,7 @@
-"""The gate: which trial may start when the budget of failures is a hard cap ("stop").
+"""The gate: which trial may start.
+
+Where the budget of failures is no hard cap ("safe"), a trial is refused once more trials failed than may, and
+never waits.  The rest is about the hard cap ("stop").
 
 Every trial in flight has a place in one order, its turn.  A trial may start when
 
@@ -30,6 +33,7 @@ from typing import TypeAlias
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from tumble.core.budget import beyond
 from tumble.errors import BudgetExhausted, TrialsExhausted
 from tumble.explanation import all_are
 from tumble.integrations.optuna import private
@@ -61,6 +65,9 @@ class Gate:
     while_waiting
         Called with the study and the trial that waits, whenever there was no place for it.  It returns True
         where it changed something; then the gate looks again at once.
+    hard
+        Whether failures and trials in flight never exceed `failures` together.  If not, a trial is refused
+        only where more trials failed than may.
     queued
         Whether a trial may have waited in Optuna's queue.  Where none does, the number of a trial is its
         turn, also for a process that goes on with the trial of a dead one.
@@ -72,6 +79,7 @@ class Gate:
     trials: int | None
     read: ReadTrial
     while_waiting: WhileWaiting
+    hard: bool = True
     queued: bool = True
     say: Callable[[str], None] = lambda text: None
 
@@ -81,11 +89,14 @@ class Gate:
         Raises
         ------
         BudgetExhausted
-            If all failures are spent.
+            If all failures are spent; where the cap is not hard, if more trials failed than may.
         TrialsExhausted
             If all trials are told or in flight.
         """
         if self.failures is None and self.trials is None:
+            return
+        if not self.hard and self.trials is None:
+            self._check_failures(study, trial, self._told(changed_trials(study)))
             return
         pause, newcomers, patience = SHORTEST_WAIT, _WithoutHeartbeat(), time.monotonic() + LONG_WAIT
         _announce(study, trial)
@@ -106,19 +117,28 @@ class Gate:
             pause = min(2 * pause, LONGEST_WAIT)
 
     def _has_place(self, study: optuna.Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> bool:
-        told = [r for r in map(self.read, trials) if r.phase == "told" and r.billed]
-        failures = sum(reading.failed for reading in told)
+        told = self._told(trials)
         mine = next(_turn(t) for t in trials if t.number == trial.number)
         ahead = sum(t.state == TrialState.RUNNING and _turn(t) <= mine for t in trials)  # itself included
-        if self.failures is not None and failures >= self.failures:
-            why = f"the budget of {self.failures} failures is spent"
-            raise _refused(
-                study, trial, BudgetExhausted(f"{why}: the study is over; raise failures to go on")
-            )
+        failures = self._check_failures(study, trial, told)
         if self.trials is not None and len(told) + ahead > self.trials:
             why = f"{all_are(self.trials, 'trial')} told or in flight"
-            raise _refused(study, trial, TrialsExhausted(f"{why}: the study is over; raise trials to go on"))
-        return self.failures is None or failures + ahead <= self.failures
+            raise refused(study, trial, TrialsExhausted(f"{why}: the study is over; raise trials to go on"))
+        return self.failures is None or not self.hard or failures + ahead <= self.failures
+
+    def _told(self, trials: list[FrozenTrial]) -> list[Reading]:
+        """The billed trials that were told."""
+        return [r for r in map(self.read, trials) if r.phase == "told" and r.billed]
+
+    def _check_failures(self, study: optuna.Study, trial: FrozenTrial, told: list[Reading]) -> int:
+        """How many failed; the trial is refused where that is too many."""
+        failures = sum(reading.failed for reading in told)
+        if self.failures is None or failures < self.failures + (not self.hard):
+            return failures
+        why = f"the budget of {self.failures} failures is spent"
+        if not self.hard:
+            why = beyond(failures, self.failures)
+        raise refused(study, trial, BudgetExhausted(f"{why}: the study is over; raise failures to go on"))
 
 
 def stop(study: optuna.Study) -> None:
@@ -153,12 +173,20 @@ def _draw_ticket(study: optuna.Study, trial: FrozenTrial) -> None:
         private.set_attribute(study, trial, TICKET, max(turns)[0] + TICKET_STEP)
 
 
-def _refused(
-    study: optuna.Study, trial: FrozenTrial, error: BudgetExhausted | TrialsExhausted
+def refused(
+    study: optuna.Study,
+    trial: FrozenTrial,
+    error: BudgetExhausted | TrialsExhausted,
+    *,
+    started: bool = False,
 ) -> BudgetExhausted | TrialsExhausted:
-    """Make the trial void, stop the study, and give the error to raise."""
+    """Make the trial void, stop the study, and give the error to raise.
+
+    If the trial has `started`, as one of `study.optimize` that asks for its parameters, Optuna ends it.
+    """
     private.set_attribute(study, trial, OUTCOME, outcome("unstarted", str(error)))
-    private.storage_of(study).set_trial_state_values(private.trial_id_of(trial), TrialState.FAIL)
+    if not started:
+        private.storage_of(study).set_trial_state_values(private.trial_id_of(trial), TrialState.FAIL)
     stop(study)
     return error
 

@@ -84,6 +84,7 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         "why": suggestion.why,
         "mean": _rounded(suggestion.mean),
         "std": _rounded(suggestion.std),
+        "failures_left": suggestion.failures_left,
         "constraints": {name: [_rounded(mean), _rounded(std)] for name, mean, std in predicted},
         "params": suggestion.x,
     }
@@ -91,6 +92,8 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         value = getattr(suggestion, name)
         if value is not None:
             note[name] = _rounded(value)
+    if suggestion.alarm is not None:
+        note["alarm"] = suggestion.alarm
     if fitted is not None:
         hypers = [fitted.objective, *fitted.constraints]
         rows = [(*h.lengthscales, h.variance, h.noise, h.additive) for h in hypers]
@@ -102,7 +105,7 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
 
 def shortened(note: dict[str, Any]) -> dict[str, Any]:
     """The note, without its largest parts where a storage would refuse the whole."""
-    for droppable in ("params", "why", "warps"):
+    for droppable in ("params", "why", "alarm", "warps"):
         if len(json.dumps(note)) <= ATTRIBUTE_LIMIT:
             break
         note = {key: value for key, value in note.items() if key != droppable}
@@ -117,7 +120,8 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
     predicted = [note.get("constraints", {}).get(name) or [None, None] for name in names]
     means, stds = ([np.nan if p[k] is None else p[k] for p in predicted] for k in (0, 1))
     return Suggestion(
-        trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan, 0, 0,
+        trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan,
+        note.get("failures_left", 0), 0,
         constraint_means=tuple(means), constraint_stds=tuple(stds),
     )  # fmt: skip
 

@@ -26,11 +26,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble import checks
 from tumble.core.settings import Settings
-from tumble.errors import InputError
+from tumble.errors import BudgetExhausted, InputError
 from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
 from tumble.integrations.optuna.changes import changed_trials, changes_of, last_change
-from tumble.integrations.optuna.gate import Gate, fail_silent_trials, stop
+from tumble.integrations.optuna.gate import Gate, fail_silent_trials, refused, stop
 from tumble.integrations.optuna.insisting import insist
 from tumble.integrations.optuna.notes import (
     DECISION,
@@ -154,7 +154,10 @@ class TumbleSampler(BaseSampler):
     # -- what Optuna calls -------------------------------------------------------------------------------
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
-        """Wait until the trial has a place within a hard budget; only "stop" makes a trial wait."""
+        """Wait until the trial has a place within a hard budget; refuse it where too many failed.
+
+        Only "stop" makes a trial wait.
+        """
         if len(study.directions) == 1:
             self.gate(study).admit(study, trial)
 
@@ -172,7 +175,10 @@ class TumbleSampler(BaseSampler):
         earlier = decision(trial).get("params", {})
         if all(n in earlier and private.contains(d, earlier[n]) for n, d in search_space.items()):
             return {name: earlier[name] for name in search_space}  # its worker died after deciding
-        suggestion, note = self._suggest(study, trial, search_space)
+        try:
+            suggestion, note = self._suggest(study, trial, search_space)
+        except BudgetExhausted as error:  # no failure is left, and nothing is safe enough
+            raise refused(study, trial, error, started=private.is_in_optimize(study)) from None
         private.set_attribute(study, trial, DECISION, note)
         return dict(suggestion.x)
 
@@ -196,8 +202,7 @@ class TumbleSampler(BaseSampler):
             insist(lambda: store_constraints(study, trial, measured), trial.number)
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
             insist(lambda: mark_failure(study, trial), trial.number)
-        if self.on_exhausted == "stop":
-            self._stop_where_spent(study, trial, state, values)
+        self._stop_where_spent(study, trial, state, values)
 
     # -- what else is of use -----------------------------------------------------------------------------
 
@@ -226,12 +231,12 @@ class TumbleSampler(BaseSampler):
 
     def gate(self, study: Study) -> Gate:
         """The gate that says which trial of this study may start."""
-        failures = self.failures if self.on_exhausted == "stop" else None
         return Gate(
-            failures,
+            self.failures,
             None,
             self.reader(study),
             fail_silent_trials,
+            hard=self.on_exhausted == "stop",
             say=lambda text: self.warn(study, "waits", text),
         )
 
@@ -362,13 +367,15 @@ class TumbleSampler(BaseSampler):
     def _stop_where_spent(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
+        if self.failures is None:
+            return
         reading_of = self.reader(study)
         told = [reading_of(t) for t in changed_trials(study) if t.number != trial.number]
         mine = copy.copy(private.stored_trial(study, trial))
         mine.state, mine.values = state, values
         told.append(read(mine, _sign(study), self.constraints_of))
         spent = sum(reading.failed and reading.billed for reading in told)
-        if self.failures is not None and spent >= self.failures:
+        if spent >= self.failures + (self.on_exhausted == "safe"):
             stop(study)
 
 

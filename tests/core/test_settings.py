@@ -13,7 +13,7 @@ from tumble.core.process.models import fit_models
 from tumble.core.search.candidates import low_discrepancy
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Search
-from tumble.core.settings import Settings
+from tumble.core.settings import MANY, Settings
 from tumble.errors import InputError
 
 NEW = (
@@ -152,3 +152,10 @@ def test_boldness_never_asks_for_more_than_rho_safe():
 def test_a_boldness_that_does_not_lie_from_zero_to_one_is_refused(boldness):
     with pytest.raises(InputError, match=f"boldness must be a number from 0 to 1, not {boldness}"):
         Settings(boldness=boldness)
+
+
+def test_a_large_history_is_searched_at_fewer_points():
+    plain = Settings()
+    assert plain.for_history(MANY) is plain
+    lighter = plain.for_history(MANY + 1)
+    assert (lighter.raw_samples, lighter.restarts, lighter.descend_safely) == (64, 3, False)

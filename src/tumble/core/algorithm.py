@@ -20,9 +20,11 @@ from .search.candidates import low_discrepancy
 from .search.context import Context
 from .search.domain import Domain
 from .search.known import Known
+from .search.maximize import FTOL
 from .search.modes import Proposal, Search
 from .settings import Settings
 
+ROUGH = 1e-2  # among very many trials, a local search ends after a step that gains less than this
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
@@ -86,7 +88,8 @@ def propose(
     if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
         models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known)
-    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent)
+    ftol = FTOL if lighter is settings else ROUGH
+    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, ftol=ftol)
     x = _maximum(search, decision, method)
     if x is not None:
         found = search.report(x, decision.mode, decision.rho)

@@ -292,7 +292,7 @@ class Settings:
     def for_history(self, n: int) -> "Settings":
         """With fewer candidates and local searches, where n trials make each of them dear.
 
-        A third of both are left. No descent under P(safe) is made: the best of so many trials are low already.
+        A third of both are left. No descent under P(safe) is made: the best of so many trials lie low.
         """
         if n <= MANY:
             return self

@@ -136,14 +136,21 @@ class Outputs:
     def std_to_model(self, median: Array, std: Array) -> Array:
         """Inverse of `std_to_user`: the model's standard deviation, where the user's median and `std` are."""
         # F(t) = ½ (u(m + t) - u(m - t)) is convex and rises, u being `to_user`: Newton's steps from above
-        linear = std / self.scale
+        t = np.asarray(std / self.scale)
         if self.warp.is_linear:
-            return linear
+            return t
+        near = (self.warp.slope(median - 2.0 * std) == 1.0) & (self.warp.slope(median + 2.0 * std) == 1.0)
+        rows = ~near & np.isfinite(t)
+        if rows.any():
+            t[rows] = self._newton(t[rows], median[rows], std[rows])
+        return t
+
+    def _newton(self, t: Array, median: Array, std: Array) -> Array:
         m = self.to_model(median)
-        t = np.minimum(linear, self.to_model(median + 2.0 * std) - m)
+        t = np.minimum(t, self.to_model(median + 2.0 * std) - m)
         t = np.minimum(t, m - self.to_model(median - 2.0 * std))
         for _ in range(NEWTON_STEPS):
             high, low = self.to_user(m + t), self.to_user(m - t)
             steepness = 0.5 * self.scale * (1.0 / self.warp.slope(high) + 1.0 / self.warp.slope(low))
             t = t - (0.5 * (high - low) - std) / steepness
-        return np.asarray(t)
+        return t

@@ -257,3 +257,31 @@ def test_numbers_may_have_gaps_but_must_rise():
     data["history"].reverse()
     with pytest.raises(tumble.InputError, match=r"the numbers of the trials must rise, not \[7, 0\]"):
         tumble.Optimizer.from_dict(data)
+
+
+def steep(x):
+    """A value over five decades, and a limit between -1 and 0 where it is safe and up to 600 beyond."""
+    return 10.0 ** (5.0 * x[0]) + x[1], [(0.4 / (0.08 + 0.92 * x[1])) ** 4 - 1.0]
+
+
+def test_warps_are_saved_with_the_hyperparameters_and_the_search_goes_on_with_them() -> None:
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=30, failures=8, constraints=1, seed=0, settings=TINY)
+    for u in np.random.default_rng(0).random((14, 2)):
+        opt.tell(u, *steep(u))
+    opt.skip(opt.ask())
+    assert opt.fitted is not None
+    assert [w.is_linear for w in opt.fitted.warps] == [False, False]
+    again = through_json(opt)
+    assert again.fitted == opt.fitted
+    same(again.ask(), opt.ask())
+
+
+def test_a_damaged_warp_is_named() -> None:
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=30, failures=8, constraints=1, seed=0, settings=TINY)
+    for u in np.random.default_rng(0).random((8, 2)):
+        opt.tell(u, *steep(u))
+    opt.ask()
+    data = opt.to_dict()
+    data["warm"]["warps"][0]["knee"] = -1.0
+    with pytest.raises(tumble.InputError, match="knee"):
+        tumble.Optimizer.from_dict(data)

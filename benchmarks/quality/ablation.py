@@ -10,6 +10,7 @@ from .plan import Row
 
 SWITCHES: tuple[Row, ...] = (
     Row("one level, no band", "xsf", {"band": False}),
+    Row("no warp", "xsf", {"warp": False}),
     Row("Fréchet minima", "xsf", {"minima": "frechet", "grid": 1000}),
     Row("no optimism", "xsf", {"optimism": 0.0}),
     Row("no gap", "xsf", {"gap": None}),

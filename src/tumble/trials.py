@@ -56,7 +56,8 @@ class Suggestion:
     p_safe
         The probability of safety that is predicted.
     mean, std
-        The value that is predicted, and its standard deviation; NaN before a value was seen.
+        The value that is predicted, and its standard deviation; NaN before a value was seen. Where outputs
+        are compressed (`Settings.warp`) these are the median, and half the way from the quantile 16 % to 84 %.
     failures_left
         Failures that are left.
     trials_left

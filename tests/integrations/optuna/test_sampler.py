@@ -667,3 +667,29 @@ def test_an_enqueued_trial_may_break_what_is_known_and_teaches() -> None:
 def test_known_constraints_that_can_not_be_used_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(tumble.InputError, match=message):
         sampler(**options)
+
+
+def test_warps_stand_in_the_note_and_another_process_goes_on_with_them() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x, y = trial.suggest_float("x", 0.0, 1.0), trial.suggest_float("y", 0.0, 1.0)
+        trial.set_constraint("load", (0.4 / (0.08 + 0.92 * y)) ** 4 - 1.0)
+        return float(10.0 ** (5.0 * x) + y)
+
+    sampler = tumble.TumbleSampler(trials=12, failures=6, seed=0, noise={"load": 1e-3})
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=10)
+    fit = notes.last_fit(study.trials, ["load"], 2)
+    assert fit is not None
+    assert len(fit.warps) == 2
+    assert [w.both for w in fit.warps] == [False, True]
+    optimizer = sampler.optimizer(study)
+    assert optimizer is not None
+    assert optimizer.fitted == fit
+    assert optimizer.noise == {"load": 1e-3}
+
+
+def test_a_noise_of_something_that_no_trial_measures_is_warned_of() -> None:
+    sampler = tumble.TumbleSampler(trials=6, seed=0, noise={"laod": 0.1})
+    study = optuna.create_study(sampler=sampler)
+    with pytest.warns(UserWarning, match="noise names 'laod'"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0) ** 2, n_trials=3)

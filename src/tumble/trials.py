@@ -57,7 +57,8 @@ class Suggestion:
         The probability of safety that is predicted.
     mean, std
         The value that is predicted, and its standard deviation; NaN before a value was seen. Where outputs
-        are compressed (`Settings.warp`) these are the median, and half the way from the quantile 16 % to 84 %.
+        are compressed (`Settings.warp`), these are the median, and half the way from its 16 % to its 84 %
+        quantile.
     failures_left
         Failures that are left.
     trials_left

@@ -1,4 +1,4 @@
-"""Damaged input: study files, saved searches, CSV files, output of rigs and storage URLs, mutated at random.
+"""Damaged input: files, saved searches, output of rigs, storage URLs and HTTP requests, mutated at random.
 
 Run ``python -m benchmarks.mutations``. Every mutation must end in a clean error (a `TumbleError`, or the
 verdict that the output of a rig is unusable) or in a right reading. Anything else is a failure: it is shown
@@ -30,6 +30,7 @@ from tumble.studies.csv_io import import_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
+from . import http_client
 from .attacks import Line, store_lines
 from .damage import mutate_bytes, mutate_json
 from .tables import table
@@ -230,7 +231,41 @@ def _example() -> str:
     return EXAMPLE.format(file="drill.toml", name="drill")
 
 
-SUBJECTS = (study_files, saved_searches, csv_files, rig_outputs, storage_urls)
+def http_requests(folder: Path) -> Subject:
+    """Requests to the HTTP door, byte by byte; many of them change its study."""
+    file = folder / "served.toml"
+    file.write_text(_example().replace('name = "drill"', 'name = "served"'))
+    client = http_client.Client(file)  # it ends with the process
+    tell = {"trial": 0, "results": {"cost": 3.2, "torque": 9.4, "temperature": 41}}
+    bodies: dict[str, dict[str, Any]] = {
+        "/ask": {},
+        "/tell": tell,
+        "/skip": {"trial": 1, "reason": "power cut"},
+        "/void": {"trial": 0, "reason": "sensor"},
+        "/amend": {"trial": 0, "results": {"cost": 3.1}, "failed": "broke"},
+        "/try": {"parameters": {"speed": 900.0, "flutes": 4, "bit": "hss", "feed": 0.1}},
+    }
+
+    def read(data: bytes) -> Reading:
+        if data.startswith(b"GET /events"):  # a stream, which has no end
+            return "error"
+        answer = client.send(data)
+        if not answer.code:
+            return "error"
+        _claim(answer.code in (200, 400, 401, 403, 404, 405, 409, 413, 415, 422), f"code {answer.code}")
+        _claim("default-src 'none'" in answer.headers["content-security-policy"], "no policy")
+        if answer.headers["content-type"].startswith("application/json"):
+            found = answer.json()
+            _claim(answer.code == 200 or len(found["error"]) > 10, "no sentence")
+        return "read" if answer.code == 200 else "error"
+
+    keys = ("", "4f1c")
+    changes = [http_client.request("POST", path, body, key) for path, body in bodies.items() for key in keys]
+    looks = [http_client.request("GET", path) for path in ("/", "/status", "/trials", "/openapi.json")]
+    return Subject("HTTP request", [*changes, *looks], mutate_bytes, read)
+
+
+SUBJECTS = (study_files, saved_searches, csv_files, rig_outputs, storage_urls, http_requests)
 
 
 # -- counting ------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ FENCE = re.compile(r"^([ \t]*)```(\w*)(.*?)\n(.*?)^\1```[ \t]*$", re.DOTALL | re
 TITLE = re.compile(r'title="([^"]+)"')
 FEW = 25  # trials
 READ_ONLY = ("sh", "text", "", "json", "diff")  # shown, not run
-ENDLESS = ("dashboard",)
+ENDLESS = ("dashboard", "serve")
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,15 @@ def _check_tell(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[st
     return _check_end(ledger, "failed", RESULTS, report)
 
 
+def _check_post_tell(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
+    """The request is sent again under its key: it gets its first answer, and nothing is told twice."""
+    found = ["what was told is lost"] if report.get("ok") and ledger.entry(PENDING).is_running else []
+    if OPERATIONS["POST /tell"](ledger, folder) != PENDING:
+        found.append("a repeated request got another answer")
+    with Ledger(ledger.config) as fresh:
+        return [*found, *_check_end(fresh, "failed", RESULTS, report)]
+
+
 def _check_fail(ledger: Ledger, folder: Path, report: dict[str, Any]) -> list[str]:
     return _check_end(ledger, "failed", {"load": 0.5}, report)
 
@@ -204,7 +213,7 @@ def _check_counts(operation: str, ledger: Ledger) -> list[str]:
     """What is billed and what is in flight, once everything was done once."""
     status = ledger.status()
     skipped = ledger.entry(PENDING).outcome == "skipped"
-    ended = operation in ("tell", "fail", "skip")
+    ended = operation in ("tell", "POST /tell", "fail", "skip")
     one = len(_run_by_rig(ledger)) if operation == "run" else int(ended and not skipped)
     told, failed = CHANGED.get(operation, (0, 0))
     expected = (2 + one + told, 1 + one + failed, 1 - int(ended) + int(operation in ("ask", "try")))
@@ -227,6 +236,7 @@ CHECKS: dict[str, Callable[[Ledger, Path, dict[str, Any]], list[str]]] = {
     "ask": _check_ask,
     "try": _check_try,
     "tell": _check_tell,
+    "POST /tell": _check_post_tell,
     "fail": _check_fail,
     "skip": _check_skip,
     "void": _check_void,

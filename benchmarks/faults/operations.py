@@ -12,10 +12,14 @@ from tumble.studies import undo
 from tumble.studies.csv_io import import_csv
 from tumble.studies.exporting import export_csv
 from tumble.studies.ledger import Ledger
+from tumble.studies.outages import StorageAway
 from tumble.studies.runner import Runner
 from tumble.studies.whole_files import replacing
 
+from .. import http_client
+
 TRIALS, FAILURES = 12, 5
+KEY = "4f1c"  # of the request to the HTTP door
 PENDING = 2  # the trial that a person holds
 KNOWN = {0: {"cost": 1.0, "load": -1.0}, 1: {"cost": 2.0, "load": 1.0}}  # told before; trial 1 failed
 RESULTS = {"cost": 3.5, "load": 0.5}  # what a person tells: a failure
@@ -112,11 +116,23 @@ def export(ledger: Ledger, folder: Path) -> int:
         return export_csv(ledger, file)
 
 
+def post_tell(ledger: Ledger, folder: Path) -> int:
+    """Tell a failure through the HTTP door, under a key."""
+    body = {"trial": PENDING, "results": RESULTS}
+    with http_client.Client(folder / "faults.toml") as client:
+        answer = client.send(http_client.request("POST", "/tell", body, KEY))
+    if answer.code == 503:
+        raise StorageAway(answer.json()["error"])
+    assert answer.code == 200, answer
+    return int(answer.json()["trial"])
+
+
 OPERATIONS: dict[str, Callable[[Ledger, Path], int]] = {
     "open": open_,
     "ask": ask,
     "try": try_,
     "tell": tell,
+    "POST /tell": post_tell,
     "fail": fail,
     "skip": skip,
     "void": void,

@@ -207,6 +207,6 @@ def test_the_description_is_whole_and_the_list_of_operations_needs_no_network(cl
     assert "POST /tell" in text
     assert "http://" not in text
     assert "https://" not in text
-    for path in ("/redoc", "/nothing", "/assets/..%2f..%2fapp.py", "/assets/page.py"):
+    for path in ("/redoc", "/nothing", "/status/", "/assets/..%2f..%2fapp.py", "/assets/page.py"):
         assert client.send("GET", path).status_code == 404
     assert client.send("DELETE", "/tell").status_code == 405

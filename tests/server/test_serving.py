@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi")
 
 from tests.server.clients import TOKEN, measure, study_by_hand
+from tests.server.processes import Process, needs_curl
 from tumble.errors import InputError
 from tumble.server import serving
 
@@ -54,42 +49,6 @@ def test_a_taken_port_and_an_unknown_host_are_said(tmp_path: Path) -> None:
         serving.serve(file, "127.0.0.1", taken.getsockname()[1], None, print)
     with pytest.raises(InputError, match="no address of this machine"):
         serving.serve(file, "no such host", 0, TOKEN, print)
-
-
-class Process:
-    """`tumble serve` in a process of its own, and curl."""
-
-    def __init__(self, file: Path, *options: str, **variables: str) -> None:
-        command = [sys.executable, "-m", "tumble.cli", "serve", str(file), "--port", "0", *options]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
-        )
-        assert self.process.stdout is not None
-        line = next(line for line in self.process.stdout if line.startswith("http://"))
-        self.address, _, self.fragment = line.split()[0].partition("#")
-
-    def curl(self, *words: str) -> tuple[int, Any]:
-        command = ["curl", "--silent", "--max-time", "60", "--write-out", "\n%{http_code}", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        body, _, code = done.stdout.rpartition("\n")
-        return int(code), json.loads(body)
-
-    def post(self, path: str, body: dict[str, Any], *words: str) -> tuple[int, Any]:
-        kind = "Content-Type: application/json"
-        return self.curl("-H", kind, *words, "-d", json.dumps(body), self.address + path)
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
-needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
 
 @pytest.fixture

@@ -98,6 +98,7 @@ def make_app(file: Path, *, token: str | None = None, is_loopback: bool = True) 
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a redirection would repeat the client's Host
         lifespan=lifespan,
         exception_handlers={
             HTTPException: answers.explain_http,

@@ -194,7 +194,7 @@ def coordinates_figure(data: plots.Coordinates, label: str) -> go.Figure:
     dimensions.append({**axis, "values": outcome})
     figure = go.Figure(go.Parcoords(dimensions=dimensions, line={"color": outcome, **_outcome_colours()}))
     figure.update_layout(**{**LAYOUT, "margin": {"l": 90, "r": 90, "t": 110, "b": 40}})
-    return figure.update_layout(title="Every trial through its parameters, in the colour of its outcome")
+    return figure.update_layout(title="Every trial through its parameters")
 
 
 def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:

@@ -289,7 +289,7 @@
     let trial = running.find(t => t.trial === state.chosen) || running.find(t => t.by_hand) || null;
     const mine = state.mode && state.mode.kind === "amend" ? state.trials.get(state.mode.trial) : trial;
     $("flights").replaceChildren(...(running.length > 1 ? running.map(t => make("button", {type: "button", "aria-pressed": String(t === trial), onclick: () => { choose(t.trial); state.shown = null; render(); }}, `trial ${t.trial}${t.by_hand ? "" : " (machine)"}`)) : []));
-    const shown = JSON.stringify([mine, state.mode, state.busy, state.status.trials_left, orphan()]);
+    const shown = JSON.stringify([mine, state.mode, state.busy, state.status.trials_left, state.study, orphan()]);
     if (shown === state.shown) return;  // the fields keep their focus
     state.shown = shown;
     const active = document.activeElement && document.activeElement.id;

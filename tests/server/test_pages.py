@@ -1,0 +1,101 @@
+"""The page in a real browser, and the examples of the guide."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from tests.house import ROOT
+from tests.server.clients import study_by_hand
+from tests.server.processes import Process, needs_curl
+from tumble.studies.ledger import Ledger
+from tumble.studies.study_file import read_study_file
+
+GUIDE = (ROOT / "docs" / "guides" / "serve.md").read_text(encoding="utf-8")
+STUDY = (ROOT / "docs" / "guides" / "by-hand.md").read_text(encoding="utf-8")
+
+
+def block(page: str, title: str) -> str:
+    """The block of a page with this title."""
+    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', page, re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """Chromium; without one the test skips, or fails where TUMBLE_REQUIRE_BROWSER forbids the skip."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        message = "no Chromium was found: install one to see the page in a browser"
+        if os.environ.get("TUMBLE_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: Any, tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    process = Process(file)
+    errors: list[str] = []
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(process.address)
+    page.click("#ask", timeout=60_000)
+    page.fill("#result-cost", "1,5", timeout=60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    process.close()
+    page.wait_for_selector("#lost:not([hidden])", timeout=60_000)
+    page.fill("#result-load", "-0.5")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=What you sent is kept on this device", timeout=60_000)
+    assert page.input_value("#result-cost") == "1,5"
+    process = Process(file, port=process.port)
+    page.wait_for_selector("text=Trial 0 is told: safe", timeout=60_000)
+    with Ledger(read_study_file(file)) as ledger:
+        assert [(e.results, e.outcome) for e in ledger.entries()] == [({"cost": 1.5, "load": -0.5}, "safe")]
+    assert errors == []
+    page.close()
+    process.close()
+
+
+def guide_study(folder: Path) -> Path:
+    file = folder / "drill.toml"
+    file.write_text(block(STUDY, "drill.toml").replace("trials = 20", "trials = 3"))
+    return file
+
+
+@needs_curl
+def test_the_lines_of_curl_in_the_guide_work(tmp_path: Path) -> None:
+    process = Process(guide_study(tmp_path))
+    script = block(GUIDE, "drill.sh").replace("http://127.0.0.1:8000/", process.address)
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    process.close()
+    assert '"error"' not in done.stdout
+    assert '"outcome": "safe"' in done.stdout
+    assert '"trials": 1' in done.stdout
+
+
+def test_the_python_of_the_guide_drives_a_study_to_its_end(tmp_path: Path) -> None:
+    process = Process(guide_study(tmp_path))
+    client = tmp_path / "client.py"
+    client.write_text(block(GUIDE, "client.py"))
+    command = [sys.executable, str(client), process.address.rstrip("/")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    process.close()
+    assert done.stdout.splitlines()[-1].startswith("all 3 trials are told or in flight")
+    assert len(done.stdout.splitlines()) == 4

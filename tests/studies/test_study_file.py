@@ -354,7 +354,7 @@ BAD = {
     "unknown method": (edit("retries = 3", 'method = "magic"'), "method: unknown method 'magic'"),
     "a method without constraints": (
         edit("retries = 3", 'method = "ei"'),
-        "method: 'ei' takes no constraints; use one of xsf",
+        "method: 'ei' takes no constraints; use one of ",
     ),
 }
 

@@ -37,13 +37,14 @@ def export_trials(ledger: Ledger, path: Path) -> int:
     InputError
         If the file has another ending, belongs to the study, or can't be written.
     """
+    check_output(ledger.config, path)
     if path.suffix.lower() not in FORMATS:
         raise InputError(
             f"{path}: a table is written as {' or '.join(FORMATS)}, and this name ends otherwise; "
             f"write for example: {path.stem or 'trials'}.csv"
         )
     write = export_csv if path.suffix.lower() == ".csv" else export_json
-    with replacing(check_output(ledger.config, path)) as handle:
+    with replacing(path) as handle:
         return write(ledger, handle)
 
 

@@ -6,9 +6,9 @@ import json
 import os
 from pathlib import Path
 
-from benchmarks.fingerprint.running import AS_IN_0_1_0
 from tumble import Settings
 
+AS_IN_0_1_0 = "TUMBLE_FINGERPRINT_AS_IN_0_1_0"  # set in the environment of a process that runs the doors
 SAVED = Path(__file__).resolve().parents[2] / "tests" / "saved" / "0.1.0" / "none-free.json"
 
 

@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-AS_IN_0_1_0 = "TUMBLE_FINGERPRINT_AS_IN_0_1_0"  # set in the environment of a process that runs the doors
+from benchmarks.fingerprint.defaults import AS_IN_0_1_0
+
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 NEEDS = {"sampler": ["optuna"], "study file": ["click", "optuna"], "botorch": ["botorch"], "ax": ["ax"]}

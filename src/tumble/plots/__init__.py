@@ -14,6 +14,7 @@ from tumble.plots.drawing import (
 )
 from tumble.plots.importance import Importance, importance_data
 from tumble.plots.margins import Margins, margins_data
+from tumble.plots.model_drawing import draw_importance, draw_margins, draw_surface
 from tumble.plots.record import (
     BudgetPath,
     Coordinates,
@@ -45,8 +46,11 @@ __all__ = [
     "draw_budget",
     "draw_crossings",
     "draw_forecast",
+    "draw_importance",
+    "draw_margins",
     "draw_progress",
     "draw_slice",
+    "draw_surface",
     "forecast_data",
     "importance_data",
     "margins_data",

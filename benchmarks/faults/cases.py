@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
 import select
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -127,6 +129,8 @@ def _in_process(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     there, here = os.pipe()
     child = os.fork()
     if child == 0:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: a stopped run leaves nobody
         os.close(there)
         _report(work, here)
     os.close(here)

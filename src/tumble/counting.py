@@ -12,7 +12,7 @@ from .core import budget
 from .core.alarm import Alarm, alarm
 from .core.arrays import Array
 from .core.calibration import Reliability, reliability
-from .core.gain import Gain
+from .core.gain import LATEST, Gain
 from .core.history import History
 from .core.settings import Settings
 from .trials import Best, Trial
@@ -53,12 +53,13 @@ def best(trials: Sequence[Trial]) -> Best | None:
 
 
 def latest_gain(trials: Sequence[Trial]) -> Gain | None:
-    """What the trials left can gain, as of the latest suggestion that says it; None where none does."""
-    for t in reversed(trials):
-        s = t.suggestion
-        if s is not None and s.expected_gain is not None and s.gain_bound is not None:
-            return Gain(s.expected_gain, s.gain_bound)
-    return None
+    """What the trials left can gain: the latest expectation, and the largest of the LATEST bounds."""
+    said = [
+        Gain(s.expected_gain, s.gain_bound)
+        for t in trials
+        if (s := t.suggestion) is not None and s.expected_gain is not None and s.gain_bound is not None
+    ][-LATEST:]
+    return Gain(said[-1].expected, max(each.bound for each in said)) if said else None
 
 
 def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:

@@ -266,7 +266,10 @@ class Optimizer:
 
     @property
     def gain(self) -> Gain | None:
-        """What the trials left can gain, as of the latest suggestion; None where nothing can be said."""
+        """What the trials left can gain: what the latest suggestion expects, and the largest of five bounds.
+
+        None where nothing can be said.
+        """
         return counting.latest_gain(self._trials)
 
     @property

@@ -17,6 +17,7 @@ from .arrays import Array
 
 MARGIN = 4.0
 NOISE = 2.0
+LATEST = 5  # suggestions; a search says the largest of their bounds, because a single one may dip
 
 
 @dataclass(frozen=True)

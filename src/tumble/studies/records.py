@@ -10,6 +10,7 @@ import numpy as np
 from optuna.trial import FrozenTrial
 
 from tumble.core.alarm import Alarm, alarm
+from tumble.core.gain import LATEST
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import StoredChange, changes_of
 from tumble.integrations.optuna.notes import decision, outcome_of, setting
@@ -149,7 +150,7 @@ class Status:
         How many told trials were taken out, and how many have other results than were told first.
     expected_gain, gain_bound
         How far the trials left are expected to improve the best safe value, and how far at most (90 %), as of
-        the latest suggestion; None where nothing can be said.
+        the latest suggestion, and the largest of the latest five bounds; None where nothing can be said.
     alarm
         Why P(safe) can't be trusted, where the alarm rings; else None.
     imported, never
@@ -193,7 +194,7 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     pending = sum(entry.is_running for entry in billed)
     failures = sum(entry.reading.failed for entry in told)
     budget = config.trials if config.failures is None else config.failures
-    latest = next((e.decision for e in reversed(entries) if "gain_bound" in e.decision), {})
+    said = [e.decision for e in entries if e.decision.get("gain_bound") is not None][-LATEST:]
     return Status(
         trials=len(told),
         trials_left=max(config.trials - len(told) - pending, 0),
@@ -203,8 +204,8 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         best=_best(entries, config),
         voided=sum(entry.outcome == "voided" for entry in entries),
         amended=sum(entry.is_amended for entry in entries),
-        expected_gain=latest.get("expected_gain"),
-        gain_bound=latest.get("gain_bound"),
+        expected_gain=said[-1].get("expected_gain") if said else None,
+        gain_bound=max((note["gain_bound"] for note in said), default=None),
         alarm=_alarm(entries).sentence,
         imported=sum(entry.is_imported for entry in entries),
         never=sum(entry.outcome == "never" for entry in entries),

@@ -174,6 +174,7 @@ ACROSS = {
     "packaging/test_distributions.py": "sdist and wheel",
     "packaging/test_workflows.py": "workflows, hooks and the image",
     "studies/test_ledger_machine.py": "the ledger against a model of it",
+    "studies/test_passwords.py": "a server that asks for a password, through every command",
     "studies/test_pages.py": "report and dashboard in a browser",
 }
 ROOMS = ("experiments", "benchmarks", "examples", "packaging")  # beside src/tumble, with tests of their own

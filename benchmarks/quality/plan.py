@@ -44,7 +44,7 @@ class Row:
         return replace(Settings(), **self.changes).to_dict()
 
 
-OURS = Row("tumble", "xsf")
+OURS = Row("tumble", "tumble")
 BASELINES = (Row("EIC", "eic"), Row("safe set", "safe-set"))
 FAST_PEERS = (Row("random", "random"), Row("TPE", "tpe"), Row("GPSampler", "optuna"))
 SLOW_PEERS = (

@@ -244,6 +244,7 @@ def test_the_next_runner_ends_what_a_killed_one_left(tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=1, failures=1, command='["sh", "rig.sh", "{x}", "{y}"]')
     killed = subprocess.Popen([sys.executable, "-m", "tumble.cli", "run", str(file)])
     while not (tmp_path / "pid").exists():
+        assert killed.poll() is None, "the runner ended before its rig began"
         time.sleep(0.05)
     os.kill(killed.pid, signal.SIGKILL)
     killed.wait()

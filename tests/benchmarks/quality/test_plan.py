@@ -14,8 +14,8 @@ from tumble import Settings
 def test_every_run_is_named_by_its_family_its_seed_and_its_row():
     found = plan.specs([plan.OURS], [[("design", 3)], [("design", 4)]])
     assert [(s.problem, s.method, s.block, s.seed) for s in found] == [
-        ("design:3", "xsf", "tumble", 3),
-        ("design:4", "xsf", "tumble", 4),
+        ("design:3", "tumble", "tumble", 3),
+        ("design:4", "tumble", "tumble", 4),
     ]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import h11
 
-from tumble.server.app import make_app
+from tumble.server.app import Study, make_app
 
 HOST = "127.0.0.1:8000"
 
@@ -40,6 +41,7 @@ class Client:
     def __init__(self, file: Path) -> None:
         self._app, self._study = make_app(file)
         self._runner = asyncio.Runner()
+        self._end = weakref.finalize(self, _give_back, self._study, self._runner)
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -47,8 +49,7 @@ class Client:
 
     def __exit__(self, *error: object) -> None:
         """Give the study back."""
-        self._study.close()
-        self._runner.close()
+        self._end()
 
     def send(self, data: bytes) -> Answer:
         """The answer to the bytes of a request."""
@@ -92,6 +93,12 @@ class Client:
         await self._app(scope, receive, send)
         headers = {name.decode().lower(): value.decode("latin-1") for name, value in sent[0]["headers"]}
         return Answer(sent[0]["status"], headers, b"".join(m.get("body", b"") for m in sent[1:]))
+
+
+def _give_back(study: Study, runner: asyncio.Runner) -> None:
+    """Close a study and the loop that served it."""
+    study.close()
+    runner.close()
 
 
 def request(method: str, path: str, body: dict[str, Any] | None = None, key: str = "") -> bytes:

@@ -235,7 +235,7 @@ def http_requests(folder: Path) -> Subject:
     """Requests to the HTTP door, byte by byte; many of them change its study."""
     file = folder / "served.toml"
     file.write_text(_example().replace('name = "drill"', 'name = "served"'))
-    client = http_client.Client(file)  # it ends with the process
+    client = http_client.Client(file)
     tell = {"trial": 0, "results": {"cost": 3.2, "torque": 9.4, "temperature": 41}}
     bodies: dict[str, dict[str, Any]] = {
         "/ask": {},

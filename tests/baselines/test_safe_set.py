@@ -90,7 +90,7 @@ def test_suggestions_stay_in_the_safe_set_and_it_grows():
     def fun(x):
         return float(np.sum((x - 0.15) ** 2)), [float(np.hypot(*x)) - 0.3]
 
-    opt = tumble.Optimizer([(-0.5, 0.5)] * 2, trials=20, failures=0, constraints=1, seed=0, method="safe-set")
+    opt = tumble.Optimizer([(-0.5, 0.5)] * 2, trials=20, failures=2, constraints=1, seed=0, method="safe-set")
     for start in ([0.0, 0.0], [0.05, 0.0]):
         opt.tell(start, *fun(np.array(start)), billed=False)
     modes = set()
@@ -112,7 +112,7 @@ def test_suggestions_stay_in_the_safe_set_and_it_grows():
 
 def test_it_asks_for_a_safe_start():
     opt = tumble.Optimizer([(0.0, 1.0)], trials=5, constraints=1, method="safe-set")
-    with pytest.raises(tumble.TumbleError, match=r"no safe trial is known; tell one first .*x0.*xsf"):
+    with pytest.raises(tumble.TumbleError, match=r"no safe trial is known; tell one first .*x0.*tumble"):
         opt.ask()
     opt.tell([0.5], 1.0, [0.2], billed=False)
     with pytest.raises(tumble.InputError, match="no safe trial is known"):

@@ -25,7 +25,8 @@ def test_what_is_not_damaged_is_read(make, tmp_path: Path) -> None:
     readings = [subject.read(example) for example in subject.examples]
     transient = subject.name == "rig output"  # one of its examples ends with a code for that
     mysql = subject.name == "storage URL"  # which is refused
-    assert readings.count("read") == len(readings) - transient - mysql
+    repeated = 6 * (subject.name == "HTTP request")  # of trials that are told, skipped or void by then
+    assert readings.count("read") == len(readings) - transient - mysql - repeated
 
 
 def test_the_same_number_makes_the_same_mutation(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_text_of_an_old_spreadsheet_is_read(tmp_path: Path) -> None:
         ),
         (
             "X,y,cost,load\n0.1,0.2,1,-1\n",
-            "column x is missing; is it 'x'\\?; the first line must name every",
+            "column x is missing; is it 'X'\\?; the first line must name every",
         ),
         ("x,y,costs,load\n0.1,0.2,1,-1\n", "column cost is missing; is it 'costs'\\?; the first line"),
         ("x,y,cost,load\n0.1,0.2,1_0,-1\n", "cost must be a finite number, but '1_0' came"),

@@ -439,15 +439,13 @@ def test_a_hard_budget_ends_the_run(tmp_path: Path) -> None:
     assert ledger.status().trials == 2
 
 
-def test_a_run_stops_with_one_failure_more_than_may_be(tmp_path: Path) -> None:
-    """A rig that breaks after its first trial: what the model says of safety is worth nothing."""
+def test_a_run_ends_where_nothing_is_safe_enough_for_what_is_left(tmp_path: Path) -> None:
+    """A rig that breaks after its first trial: the failures are spent, and no setting is safe enough."""
     ledger = open_study(tmp_path, failures=2, crash="trial != '0'")
     end = Runner(ledger).run()
-    assert end.kind == "fault"
-    assert (
-        "3 trials failed where 2 may, so that P(safe) can't be trusted here: look at the command" in end.why
-    )
-    assert ledger.status().failures == 3
+    assert end.kind == "done"
+    assert "no failure is left, and no setting is safe enough: the safest one that was found" in end.why
+    assert ledger.status().failures == 2
 
 
 def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path: Path) -> None:
@@ -525,7 +523,9 @@ def test_an_exported_study_is_read_by_another_as_evidence(tmp_path: Path) -> Non
     assert not any(e.reading.billed for e in entries)
     assert entries[2].reading.reason == "fell, badly"
     assert entries[2].results == {"load": 0.3}
-    assert [e.parameters for e in entries] == [e.parameters for e in old.entries()[:3]]
+    assert [e.parameters for e in entries] == [
+        pytest.approx(e.parameters, rel=1e-14) for e in old.entries()[:3]
+    ]
     status = new.status()
     assert (status.trials, status.trials_left, status.failures) == (0, 8, 0)
     assert status.best is not None

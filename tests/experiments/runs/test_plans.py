@@ -81,7 +81,7 @@ def test_the_paper_has_a_value_for_every_cell_of_its_tables():
 def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(InputError, match="unknown experiment 'table2'; choose one of fig1"):
         registry.find("table2")
-    with pytest.raises(InputError, match="unknown method 'bo'; choose among xs"):
+    with pytest.raises(InputError, match="unknown method 'bo'; choose among tumble, xs"):
         methods.settings_of("bo", "default", "hartmann6")
     with pytest.raises(InputError, match="unknown block"):
         methods.settings_of("xs", "mine", "hartmann6")
@@ -107,4 +107,4 @@ def test_every_method_and_peer_has_a_label():
 
 def test_only_a_method_with_the_controller_goes_on_when_its_failures_are_spent():
     going_on = [m for m in methods.LABELS if methods.when_spent(m) == "safe"]
-    assert going_on == ["xsf", "xsf-ei"]
+    assert going_on == ["tumble", "xsf", "xsf-ei"]

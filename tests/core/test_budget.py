@@ -174,6 +174,7 @@ def test_claimed_risks_after_the_last_failure_add_up_to_delta_whatever_is_propos
             break
         risk += 1.0 - p_safe
         state = step(state, False, settings)
+    assert settings.delta is not None
     assert risk <= settings.delta + 1e-9
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def saved_by_0_1_0(settings):
 
 
 # What 0.1.0 did, where it differs from the default.
-OTHERWISE = {
+OTHERWISE: dict[str, Any] = {
     "keep_last_failure": True,
     "crash_labels": 0,
     "alarm": False,

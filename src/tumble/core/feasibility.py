@@ -28,7 +28,8 @@ class Surroundings:
 
     def hold(self, x: Array) -> Flags:
         """(M,) which of x (M, D) lie in one of them."""
-        return np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2).any(axis=1))
+        near = np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2))
+        return np.asarray(near.any(axis=1))
 
 
 @dataclass(frozen=True)

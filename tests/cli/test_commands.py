@@ -404,7 +404,9 @@ def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path)
     process = spawn("run", file, "--workers", 2)
     try:
         wait_for(lambda: runs.exists(), 200)
-        file.write_text(good.replace("trials = 400", "trials = -1"))
+        whole = file.with_suffix(".new")
+        whole.write_text(good.replace("trials = 400", "trials = -1"))
+        whole.replace(file)  # a worker never reads half of it
         before = len(runs.read_text().split())
         wait_for(lambda: len(runs.read_text().split()) >= before + 4, 200)
         file.write_text(good.replace("trials = 400", "trials = 5"))

@@ -397,6 +397,13 @@ def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(tmp_path
     assert (tmp_path / "runs.log").read_text().split() == ["0", "0", "1"]
 
 
+def _edit(file: Path, text: str) -> None:
+    """Written whole, so that a worker never reads half of it."""
+    whole = file.with_suffix(".new")
+    whole.write_text(text)
+    whole.replace(file)
+
+
 def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path) -> None:
     """Fewer trials end the run early; a bad edit before that is refused and changes nothing."""
     file = write_study(tmp_path, trials=400, failures=5, load="-1.0")
@@ -404,12 +411,10 @@ def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path)
     process = spawn("run", file, "--workers", 2)
     try:
         wait_for(lambda: runs.exists(), 200)
-        whole = file.with_suffix(".new")
-        whole.write_text(good.replace("trials = 400", "trials = -1"))
-        whole.replace(file)  # a worker never reads half of it
+        _edit(file, good.replace("trials = 400", "trials = -1"))
         before = len(runs.read_text().split())
         wait_for(lambda: len(runs.read_text().split()) >= before + 4, 200)
-        file.write_text(good.replace("trials = 400", "trials = 5"))
+        _edit(file, good.replace("trials = 400", "trials = 5"))
         _, err = process.communicate(timeout=200)
     finally:
         process.kill()

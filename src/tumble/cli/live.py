@@ -58,6 +58,7 @@ def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
                 time.sleep(LOOK)
             except KeyboardInterrupt:  # the second one
                 _signal(workers, signal.SIGINT)
+        file.look()  # an edit may have ended the workers since the last look
         storage.attempt(view.look)
         ends = [worker.end() for worker in workers]
         stopped = should_stop()

@@ -177,7 +177,7 @@ ACROSS = {
     "studies/test_passwords.py": "a server that asks for a password, through every command",
     "studies/test_pages.py": "report and dashboard in a browser",
 }
-ROOMS = ("experiments", "benchmarks", "examples", "packaging")  # beside src/tumble, with tests of their own
+ROOMS = ("experiments", "benchmarks", "docs", "examples", "packaging")  # beside src/tumble, with their tests
 
 
 def stray(path):

@@ -11,10 +11,14 @@ import click
 from tumble.errors import InputError
 from tumble.studies.config import NAME
 
-EPILOG = (
-    "Exit codes: 0 done, 2 the input can't be used, 3 the rig needs someone to look at it, 4 nothing is left "
-    "to ask for, 130 stopped by Ctrl-C (run it again to go on)."
-)
+EXIT_CODES = {
+    0: "done",
+    2: "the input can't be used",
+    3: "the rig needs someone to look at it",
+    4: "nothing is left to ask for",
+    130: "stopped by Ctrl-C (run it again to go on)",
+}
+EPILOG = f"Exit codes: {', '.join(f'{code} {means}' for code, means in EXIT_CODES.items())}."
 
 
 class FilePath(click.Path):

@@ -26,14 +26,69 @@ from tumble.studies.config import NAME
 from tumble.studies.schema import Key, Wrong, list_of, one_of
 
 TABLE = {
-    "type": Key(one_of("float", "int", "categorical"), None),
-    "low": Key(schema.number, None),
-    "high": Key(schema.number, None),
-    "log": Key(schema.truth, False),
-    "step": Key(schema.number, None),
-    "choices": Key(list_of(schema.choice), None),
-    "value": Key(schema.choice, None),
-    "default": Key(schema.choice, None),
+    "type": Key(
+        one_of("float", "int", "categorical"),
+        None,
+        type='"float", "int" or "categorical"',
+        means="its kind, where bounds or choices do not say it",
+        example='{ low = 0, high = 1, type = "int" }',
+        left_out="as bounds or choices are written",
+    ),
+    "low": Key(
+        schema.number,
+        None,
+        type="number",
+        means="the lower bound",
+        example="{ low = 500.0, high = 4000.0 }",
+        left_out="must be there for a range",
+    ),
+    "high": Key(
+        schema.number,
+        None,
+        type="number",
+        means="the upper bound",
+        example="{ low = 2, high = 6 }",
+        left_out="must be there for a range",
+    ),
+    "log": Key(
+        schema.truth,
+        False,
+        type="true or false",
+        means="true: its logarithm is searched",
+        example="{ low = 500.0, high = 4000.0, log = true }",
+    ),
+    "step": Key(
+        schema.number,
+        None,
+        type="number",
+        means="the distance of neighbours on a grid that begins at low",
+        example="{ low = 0.0, high = 4.0, step = 0.5 }",
+        left_out="every number between, or every whole one",
+    ),
+    "choices": Key(
+        list_of(schema.choice),
+        None,
+        type="list of text, numbers, true or false",
+        means="what a parameter without a range can be",
+        example='{ choices = ["hss", "carbide"] }',
+        left_out="it has a range",
+    ),
+    "value": Key(
+        schema.choice,
+        None,
+        type="text, number, true or false",
+        means="fixed: passed on, told and exported, and not searched",
+        example="{ value = 12.5 }",
+        left_out="it is searched",
+    ),
+    "default": Key(
+        schema.choice,
+        None,
+        type="text, number, true or false",
+        means="what it was in the trials before it was added to the file",
+        example="{ low = 0.0, high = 1.0, default = 0.2 }",
+        left_out="it was there from the beginning",
+    ),
 }
 RANGE = "{ low = 500.0, high = 4000.0 }"
 

@@ -29,10 +29,18 @@ class Wrong(InputError):
 
 
 class Key(NamedTuple):
-    """What may stand under a key, and what is taken where it is left out."""
+    """What may stand under a key, and what is taken where it is left out.
+
+    The texts are for messages and for the manual: its `type`, what it `means`, an `example`, and `left_out`,
+    the default in words where the value itself says little.
+    """
 
     check: Check
     default: Any = REQUIRED
+    type: str = ""
+    means: str = ""
+    example: str = ""
+    left_out: str = ""
 
 
 def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:

@@ -18,34 +18,12 @@ from tumble.space import Space
 from tumble.studies import schema, storage_url
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
+from tumble.studies.keys import FILE
 from tumble.studies.limits import Limit, parse_limit
-from tumble.studies.parameter_tables import exact, parameter, read_parameters
-from tumble.studies.schema import Key, Wrong, list_of, one_of, one_or_more, table_of, whole
+from tumble.studies.parameter_tables import exact, read_parameters
+from tumble.studies.schema import Wrong
 
 DRIVERS = ("sqlite", "postgresql")
-FILE = {
-    "name": Key(schema.name),
-    "objective": Key(schema.text),
-    "maximize": Key(schema.truth, False),
-    "trials": Key(whole(1)),
-    "failures": Key(whole(0), None),
-    "on_exhausted": Key(one_of("safe", "stop"), "safe"),
-    "storage": Key(schema.secret_text, None),
-    "command": Key(list_of(schema.text, least=1), None),
-    "timeout": Key(schema.positive, None),
-    "transient_exit_codes": Key(list_of(whole(1, 255)), ()),
-    "retries": Key(whole(0), 3),
-    "seed": Key(whole(0), 0),
-    "method": Key(schema.text, None),
-    "settings": Key(one_of("default", "paper"), "default"),
-    "boldness": Key(schema.share, None),
-    "min_gain": Key(schema.positive, None),
-    "known": Key(list_of(schema.text), ()),
-    "parameters": Key(table_of(parameter, least=1)),
-    "constraints": Key(table_of(schema.text), {}),
-    "start": Key(one_or_more(table_of(schema.choice)), ()),
-    "noise": Key(table_of(schema.at_least_zero), {}),
-}
 
 
 def read_study_file(path: str | Path) -> StudyConfig:
@@ -134,33 +112,14 @@ def _wrong(file: Path, key: str, message: str) -> StudyFileError:
     return StudyFileError(f"{file}: {key}: {message}")
 
 
-_EXAMPLES = {
-    "name": 'name = "drill"',
-    "objective": 'objective = "cost"',
-    "trials": "trials = 60",
-    "failures": "failures = 6",
-    "storage": 'storage = "sqlite:///drill.db"',
-    "command": 'command = ["python", "rig.py", "--speed", "{speed}"]',
-    "timeout": "timeout = 600",
-    "transient_exit_codes": "transient_exit_codes = [75]",
-    "retries": "retries = 3",
-    "seed": "seed = 0",
-    "method": 'method = "tumble"',
-    "min_gain": "min_gain = 0.1",
-    "boldness": "boldness = 0.5",
-    "parameters": "[parameters] speed = { low = 500.0, high = 4000.0 }",
-    "constraints": '[constraints] torque = "<= 12"',
-    "start": "[start] speed = 900.0",
-    "noise": "[noise] cost = 0.2",
-}
-
-
 def _with_example(wrong: Wrong) -> str:
-    example, message = _EXAMPLES.get(wrong.keys[0]), str(wrong)
-    if example is not None and "add it" in message:
-        return f"{message}, for example: {example}"
-    has_remedy = "; " in message
-    return message if example is None or has_remedy else f"{message}; write for example: {example}"
+    """The message, with an example where it says no remedy and points at no place in a text."""
+    key, message = FILE.get(wrong.keys[0]), str(wrong)
+    if key is None or "\n" in message:
+        return message
+    if "add it" in message:
+        return f"{message}, for example: {key.example}"
+    return message if "; " in message else f"{message}; write for example: {key.example}"
 
 
 def _limit(name: str, text: str) -> Limit:
@@ -175,20 +134,20 @@ def _storage(file: Path, given: str | None) -> str:
     try:
         url = storage_url.resolve(given)
     except LookupError as error:
-        message = f"{error.args[0]}; set it to a URL, for example: {_EXAMPLES['storage'].partition(' = ')[2]}"
+        url = FILE["storage"].example.partition(" = ")[2]
+        message = f"{error.args[0]}; set it to a URL, for example: {url}"
         raise _wrong(file, "storage", message) from None
     came = storage_url.shown(url) if url == given else f"the value of {given}"
     scheme = url.partition("://")[0].partition("+")[0]
     if "://" not in url or scheme not in DRIVERS:
         message = f"expected a URL of {', '.join(DRIVERS)}, but {came} came; write for example: "
-        raise _wrong(file, "storage", message + _EXAMPLES["storage"])
+        raise _wrong(file, "storage", message + FILE["storage"].example)
     if scheme != "sqlite":
         return url
     path = url.removeprefix("sqlite:///")
     if path == url or not path or path == ":memory:":
-        message = (
-            f"{came} keeps nothing; write for example: {_EXAMPLES['storage']} (three slashes, then the path)"
-        )
+        example = f"{FILE['storage'].example} (three slashes, then the path)"
+        message = f"{came} keeps nothing; write for example: {example}"
         raise _wrong(file, "storage", message)
     return _sqlite(file, path)
 
@@ -274,7 +233,7 @@ def _check_command(config: StudyConfig) -> None:
         return
     if not config.command[0].strip():
         raise _wrong(
-            config.path, "command", "its first word is empty; write for example: " + _EXAMPLES["command"]
+            config.path, "command", "its first word is empty; write for example: " + FILE["command"].example
         )
     used = {name for word in config.command for name in PLACEHOLDER.findall(word)}
     known = (*config.space.names, "trial")

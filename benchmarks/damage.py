@@ -1,10 +1,11 @@
-"""Random damage to bytes and to JSON."""
+"""Random damage to bytes, to JSON and to the text of a formula."""
 
 from __future__ import annotations
 
 import copy
 import math
 import random
+import re
 from typing import Any
 
 TOKENS = [
@@ -22,6 +23,55 @@ TOKENS = [
     *(b"[" * 3000, b"{a=" * 1500, b'{"a":' * 1500, b"x" * 20_000),
     *(b'"', b"{}", b"=", b",", b"%00", b"@", b":", b"/", b"?"),
 ]
+PIECES = [
+    *(
+        b"9**9**9**9**9",
+        b" ** 1e308",
+        b" ** -1e308",
+        b"1e308 * 10",
+        b" / 0",
+        b"0 ** 0",
+        b"** 0.5",
+        b"-",
+        b"**",
+    ),
+    *(b".__class__", b".__class__.__mro__[1].__subclasses__()", b'__import__("os")', b"lambda: speed", b"()"),
+    *(b"open('x')", b"exec('1')", b"speed.real", b"speed[0]", b"[x for x in speed]", b":=", b"{speed}"),
+    *(b"(" * 40, b"(" * 5000, b")" * 29, b"-" * 25, b"-" * 5000, b"abs(" * 29, b"2**" * 29, b"1+" * 400),
+    *(
+        b"speed",
+        b" flutes",
+        b"`speed`",
+        b" and ",
+        b" not ",
+        b" <= ",
+        b"!=",
+        b"speed <= 1000 and ",
+        b"#",
+        b";",
+    ),
+    *(b"True", b"None", b"pi", b"1_000", b"0x1F", b"1j", b"07", b"f'{speed}'", b"'" * 3),
+    *(c.encode() for c in ("\u0663", "\u2264", "\uff11", "\u00b2", "sp\u0435ed")),
+]
+WORD = re.compile(rb"[\w.]+|[-+*/<>=!]+|\S")
+LIKE = {  # what may stand for a number, a name, a function, an operator, a comparison
+    rb"[\d.]+": [
+        b"0",
+        b"1e-300",
+        b"-3",
+        b"1e300",
+        b"9**9**9**9",
+        b"speed",
+        b"(1 / 0)",
+        b"(2 - flutes)",
+        b"pi",
+    ],
+    rb"speed|feed|flutes": [b"speed", b"feed", b"flutes", b"3", b"-flutes", b"(speed)", b"`feed`", b"bit"],
+    rb"sqrt|abs|log10|exp|sin": [b"sqrt", b"log", b"tan", b"atan", b"exp", b"-", b"max", b"eval"],
+    rb"[-+*/]+": [b"+", b"-", b"*", b"/", b"**", b"- -", b"* -", b"%", b"//"],
+    rb"<=?|>=?|==|!=": [b"<=", b">=", b"<", b">", b"==", b"!=", b"=", b"<= 400 <="],
+    rb"and|or": [b"and", b"or", b"and not", b"&"],
+}
 VALUES: list[Any] = [
     *(None, True, False, 0, -1, 1.5, math.nan, math.inf, -math.inf, 10**400, 2**60, 5e-324, 1e308),
     *("", "text", "nan", "\0", "\ud800", "\x1b[2J", "x" * 5000),
@@ -53,6 +103,25 @@ def mutate_bytes(source: bytes, rng: random.Random) -> bytes:
             case _:
                 data[start:end] = rng.choice(TOKENS)
     return bytes(data)
+
+
+def mutate_known(source: bytes, rng: random.Random) -> bytes:
+    """The text of a formula with damaged bytes, with odd pieces put in or in place, or with other words."""
+    match rng.randrange(3):
+        case 0:
+            return mutate_bytes(source, rng)
+        case 1:
+            data = bytearray(source)
+            for _ in range(rng.choice((1, 1, 2, 3))):
+                start = rng.randrange(len(data) + 1)
+                data[start : start + rng.choice((0, 0, 1, 5, 10))] = rng.choice(PIECES)
+            return bytes(data)
+    words = WORD.findall(source)
+    for _ in range(rng.choice((1, 1, 2, 3, 5))):
+        place = rng.randrange(len(words))
+        alike = [others for kind, others in LIKE.items() if re.fullmatch(kind, words[place])]
+        words[place] = rng.choice(alike[0]) if alike else words[place]
+    return b" ".join(words)
 
 
 def mutate_json(source: Any, rng: random.Random) -> Any:

@@ -1,4 +1,4 @@
-"""Damaged input: files, saved searches, output of rigs, storage URLs and HTTP requests, mutated at random.
+"""Damaged input, mutated at random: files, saved searches, output of rigs, URLs, requests, known constraints.
 
 Run ``python -m benchmarks.mutations``. Every mutation must end in a clean error (a `TumbleError`, or the
 verdict that the output of a rig is unusable) or in a right reading. Anything else is a failure: it is shown
@@ -8,11 +8,13 @@ with the number that makes it again, and the exit code is 1.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,13 +32,14 @@ from tumble.studies.csv_io import import_csv
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
-from . import http_client
+from . import http_client, plain_python
 from .attacks import Line, store_lines
-from .damage import mutate_bytes, mutate_json
+from .damage import mutate_bytes, mutate_json, mutate_known
 from .tables import table
 
 Reading: TypeAlias = Literal["error", "read"]
 SHOWN = 5  # failures of one kind that are shown
+QUICK = 5.0  # seconds of computing in which a known constraint is read, or refused
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -265,7 +268,41 @@ def http_requests(folder: Path) -> Subject:
     return Subject("HTTP request", [*changes, *looks], mutate_bytes, read)
 
 
-SUBJECTS = (study_files, saved_searches, csv_files, rig_outputs, storage_urls, http_requests)
+def known_constraints(folder: Path) -> Subject:
+    """Known constraints between parameters, compared with what Python says of them; hostile ones, too."""
+    parameters = {"speed": Float(500.0, 1500.0), "feed": Float(0.01, 0.3, log=True), "flutes": Int(2, 6),
+                  "bit": Categorical(("hss", "carbide", "7")), "dry": Categorical((True, False))}  # fmt: skip
+    settings = random.Random(0)
+    points = [[settings.random() for _ in range(Space(parameters).dim)] for _ in range(8)]
+
+    def read(data: bytes) -> Reading:
+        text, began = data.decode(errors="replace"), time.process_time()
+        try:
+            space = Space(parameters, known=[text])
+            inside = [space.decode(point) for point in points]
+            kept = [not space.broken(setting) for setting in inside]
+        except TumbleError as error:
+            _claim(len(str(error)) < 3000, "too long a story")
+            return "error"
+        finally:
+            _claim(time.process_time() - began < QUICK, "it took too long")
+        for setting, is_kept in zip(inside, kept, strict=True):
+            with contextlib.suppress(plain_python.Unclear):
+                _claim(plain_python.holds(text, setting) == is_kept, f"another meaning of {text[:150]!a}")
+        return "read"
+
+    examples = [
+        "speed * feed <= 90",
+        '100 <= speed * feed / flutes + 20 * flutes < 2 ** 8 or bit == "hss" and dry == True',
+        "min(speed, 900, 100 * flutes) - -feed ** 2 >= sqrt(abs(log10(feed))) * 300",
+        "(speed <= 900 or flutes != 4) and bit != 'carbide' and exp(feed) + sin(pi * feed) > 0.1",
+    ]
+    return Subject("known constraint", [text.encode() for text in examples], mutate_known, read)
+
+
+SUBJECTS = (
+    study_files, saved_searches, csv_files, rig_outputs, storage_urls, http_requests, known_constraints
+)  # fmt: skip
 
 
 # -- counting ------------------------------------------------------------------------------------------------

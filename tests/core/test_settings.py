@@ -19,7 +19,7 @@ from tumble.errors import InputError
 
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
-    "surprise", "crash_labels", "alarm", "bound_risk",
+    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ OTHERWISE: dict[str, Any] = {
     "crash_labels": 0,
     "alarm": False,
     "bound_risk": False,
+    "doubt_safety": False,
 }  # what 0.1.0 did
 
 

@@ -24,7 +24,7 @@ MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
-    "share_failures",
+    "share_failures", "doubt_safety",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -137,6 +137,9 @@ class Settings:
     crash_labels
         How many of the labels nearest to a point (crashed, or not) P(safe) takes as they are; the others are
         normal laws to it. 0 for none, as in 0.1.0.
+    doubt_safety
+        Whether P(safe) is at most 82 % while every trial crashed. If False, it is up to 99 % far from them,
+        as in 0.1.0, which took crashes to be rare whatever the first trials said.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).
@@ -195,6 +198,7 @@ class Settings:
     surprise: float | None = 6.0
     alarm: bool = True
     crash_labels: int = NEAREST
+    doubt_safety: bool = True
     incumbent: Incumbent = "mean"
     pi_margin: float | None = 0.01
     ucb_beta: float | None = 2.0
@@ -323,7 +327,10 @@ class Settings:
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     """The switches that 0.1.0 did not have, as it behaved: three of them followed `standardize`."""
     ours = data.get("standardize", True) is not False
-    later = ("warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk")
+    later = (
+        "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
+        "doubt_safety",
+    )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,

@@ -10,11 +10,17 @@ from tumble.plots.drawing import (
     draw_forecast,
     draw_progress,
     draw_slice,
-    overview,
 )
+from tumble.plots.gain import Gain, gain_data
 from tumble.plots.importance import Importance, importance_data
 from tumble.plots.margins import Margins, margins_data
-from tumble.plots.model_drawing import draw_importance, draw_margins, draw_surface
+from tumble.plots.model_drawing import (
+    draw_coordinates,
+    draw_gain,
+    draw_importance,
+    draw_margins,
+    draw_surface,
+)
 from tumble.plots.record import (
     BudgetPath,
     Coordinates,
@@ -27,6 +33,7 @@ from tumble.plots.record import (
 )
 from tumble.plots.slices import Slice, safe_ranges, slices_data
 from tumble.plots.surface import Surface, most_important, surface_data
+from tumble.plots.together import overview
 
 __all__ = [
     "CRASHED",
@@ -36,6 +43,7 @@ __all__ = [
     "BudgetPath",
     "Coordinates",
     "Forecast",
+    "Gain",
     "Importance",
     "Margins",
     "Progress",
@@ -44,14 +52,17 @@ __all__ = [
     "budget_data",
     "coordinates_data",
     "draw_budget",
+    "draw_coordinates",
     "draw_crossings",
     "draw_forecast",
+    "draw_gain",
     "draw_importance",
     "draw_margins",
     "draw_progress",
     "draw_slice",
     "draw_surface",
     "forecast_data",
+    "gain_data",
     "importance_data",
     "margins_data",
     "most_important",

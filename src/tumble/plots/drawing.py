@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
-from tumble.plots.record import (
-    BudgetPath,
-    Forecast,
-    Progress,
-    budget_data,
-    forecast_data,
-    progress_data,
-)
-from tumble.plots.slices import Slice, safe_ranges, slices_data
+from tumble.plots.record import BudgetPath, Forecast, Progress
+from tumble.plots.slices import Slice, safe_ranges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SAFE, FAILED, CRASHED, NEUTRAL = "#2a7f62", "#c0392b", "#f39c12", "#34495e"
 
@@ -134,39 +125,6 @@ def draw_crossings(top: Axes, bottom: Axes, data: Slice, level: float, label: st
     x: list[Any] = data.values if _is_numeric(data.values) else list(range(len(data.values)))
     bottom.plot(x, data.crossings, color=NEUTRAL)
     bottom.set(xlabel=data.name, ylabel="crossings of the best level (scaled)", ylim=(0, 1.05))
-
-
-def overview(opt: Optimizer, sign: float = 1.0, label: str = "value") -> Figure:
-    """Progress, budget, forecast and the slices on one figure.
-
-    Parameters
-    ----------
-    opt
-        The search.
-    sign
-        -1 where the study maximises.
-    label
-        What the value is called.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with `figure.savefig`.
-    """
-    from matplotlib.figure import Figure
-
-    slices = slices_data(opt, sign=sign)
-    rows = 1 + -(-len(slices) // 3)
-    figure = Figure(figsize=(13, 3.6 * rows), layout="constrained")
-    axes = figure.subplots(rows, 3, squeeze=False)
-    draw_progress(axes[0, 0], progress_data(opt, sign), label)
-    draw_budget(axes[0, 1], budget_data(opt))
-    draw_forecast(axes[0, 2], forecast_data(opt))
-    for ax, data in zip(axes[1:].flat, slices, strict=False):
-        draw_slice(ax, data, opt.settings.rho_safe, label)
-    for ax in list(axes[1:].flat)[len(slices) :]:
-        ax.set_visible(False)
-    return figure
 
 
 def _is_numeric(values: list[Choice]) -> bool:

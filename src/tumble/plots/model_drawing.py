@@ -1,4 +1,4 @@
-"""Margins, importance and the surface with the edge of safety, drawn with matplotlib."""
+"""Margins, gain, importance, the surface with the edge of safety and every trial, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tumble.plots.drawing import FAILED, NEUTRAL, SAFE
+from tumble.plots.drawing import CRASHED, FAILED, NEUTRAL, SAFE
+from tumble.plots.gain import Gain
 from tumble.plots.importance import Importance
 from tumble.plots.margins import Margins
+from tumble.plots.record import Coordinates
 from tumble.plots.surface import Surface
 
 if TYPE_CHECKING:
@@ -80,3 +82,52 @@ def draw_surface(ax: Axes, data: Surface) -> None:
         ax.set_xscale("log")
     if data.log[1]:
         ax.set_yscale("log")
+
+
+def draw_gain(ax: Axes, data: Gain, label: str = "value") -> None:
+    """What the trials left were expected to gain, before each trial, and a bound of it.
+
+    Parameters
+    ----------
+    ax
+        Where it is drawn.
+    data
+        The numbers.
+    label
+        What the value is called.
+    """
+    ax.plot(data.number, data.expected, color=NEUTRAL, label="expected gain")
+    bound = [np.nan if b is None else b for b in data.bound]
+    ax.plot(data.number, bound, color=NEUTRAL, linestyle=":", alpha=0.6, label="a bound of it")
+    ax.set(xlabel="trial", ylabel=f"gain in {label}")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False)
+
+
+def draw_coordinates(ax: Axes, data: Coordinates, label: str = "value") -> None:
+    """Every trial as a line through its parameters to its value; one without a value ends above the others.
+
+    Parameters
+    ----------
+    ax
+        Where it is drawn.
+    data
+        The numbers.
+    label
+        What the value is called.
+    """
+    known = [v for v in data.value if v is not None] or [0.0]
+    low, high = min(known), max(known)
+    axes = range(len(data.names) + 1)
+    for j, value in enumerate(data.value):
+        end = 1.06 if value is None else (value - low) / (high - low) if high > low else 0.5
+        colour = CRASHED if data.crashed[j] else FAILED if data.failed[j] else SAFE
+        ax.plot(axes, [*(column[j] for column in data.columns), end], color=colour, alpha=0.7)
+    ends = [(0.0, f"{low:.4g}"), (1.0, f"{high:.4g}")] if high > low else [(0.5, f"{low:.4g}")]
+    for i, ticks in enumerate([*data.ticks, ends]):
+        ax.axvline(i, color=NEUTRAL, linewidth=0.8)
+        for place, text in ticks:
+            ax.annotate(text, (i, place), (3, 0), textcoords="offset points", fontsize="small", va="center")
+    ax.set_xticks(list(axes), [*data.names, label])
+    ax.set_yticks([])
+    ax.set(ylim=(-0.05, 1.12))

@@ -11,23 +11,6 @@ from tumble.studies.records import Entry
 
 
 @dataclass(frozen=True)
-class Gain:
-    """What the search expected from what was left, as it stood before each trial.
-
-    Parameters
-    ----------
-    number
-        The trial.
-    expected, bound
-        The expected gain of the trials that were left, and a bound of it, in the objective's units.
-    """
-
-    number: list[int]
-    expected: list[float]
-    bound: list[float | None]
-
-
-@dataclass(frozen=True)
 class Numbers:
     """The numbers of every figure.
 
@@ -47,7 +30,7 @@ class Numbers:
     budget: plots.BudgetPath
     forecast: plots.Forecast
     margins: list[plots.Margins]
-    gain: Gain
+    gain: plots.Gain
     importance: plots.Importance
     surface: plots.Surface | None
     slices: list[plots.Slice]
@@ -84,10 +67,10 @@ def numbers(ledger: Ledger) -> Numbers | None:
     )
 
 
-def gain_of(entries: list[Entry]) -> Gain:
+def gain_of(entries: list[Entry]) -> plots.Gain:
     """What was expected from what was left, by the trials that say so."""
     known = [e for e in entries if e.decision.get("expected_gain") is not None]
-    return Gain(
+    return plots.Gain(
         number=[entry.trial for entry in known],
         expected=[float(entry.decision["expected_gain"]) for entry in known],
         bound=[entry.decision.get("gain_bound") for entry in known],

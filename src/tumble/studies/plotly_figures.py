@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from tumble import plots
 from tumble.plots import CRASHED, FAILED, NEUTRAL, SAFE
-from tumble.studies.figures import Gain, numbers
+from tumble.studies.figures import numbers
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
@@ -136,7 +136,7 @@ def surface_figure(data: plots.Surface, label: str) -> go.Figure:
     return figure.update_xaxes(type=kinds[0]).update_yaxes(type=kinds[1])
 
 
-def gain_figure(data: Gain, label: str) -> go.Figure:
+def gain_figure(data: plots.Gain, label: str) -> go.Figure:
     """What was expected of the trials that were left."""
     figure = go.Figure()
     figure.add_scatter(x=data.number, y=data.expected, line={"color": NEUTRAL}, name="expected gain")

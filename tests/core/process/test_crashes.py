@@ -106,6 +106,28 @@ def test_crashes_all_around_are_believed():
     assert p.max() < 0.5
 
 
+@pytest.mark.parametrize("dim", [1, 2, 6])
+@pytest.mark.parametrize("crashes", [1, 2, 5])
+def test_nothing_but_crashes_proves_no_safety_anywhere(dim, crashes):
+    X = np.random.default_rng(crashes).random((crashes, dim)) * 0.2
+    corner = np.ones((1, dim))
+    doubting, old = (
+        np.exp(fit_crashes(X, np.ones(crashes, dtype=bool), "matern52", doubt=doubt).log_prob(corner))[0]
+        for doubt in (True, False)
+    )
+    assert 0.3 < doubting < 0.83
+    assert old > doubting
+    if crashes == 1 and dim == 1:
+        assert old > 0.99  # what 0.1.0 said after one crash of one
+
+
+def test_one_safe_trial_ends_the_doubt():
+    X, crashed = np.array([[0.1], [0.9]]), np.array([True, False])
+    for x in np.linspace(0.0, 1.0, 5)[:, None, None]:
+        doubting, old = (fit_crashes(X, crashed, "se", doubt=doubt).log_prob(x) for doubt in (True, False))
+        assert doubting == old
+
+
 def test_the_edge_of_a_crash_region_is_learned():
     X = np.random.default_rng(0).random((40, 2))
     crashed: Any = X[:, 0] > 0.6

@@ -177,15 +177,24 @@ class Crashes:
         return self.gp.mean(self.gp.X)
 
 
-def fit_crashes(X: Array, crashed: Flags, kernel: Kernel, nearest: int = NEAREST) -> Crashes:
-    """The latent process given trials X (N, D) and which of them crashed; its mean is the likeliest."""
+def fit_crashes(
+    X: Array, crashed: Flags, kernel: Kernel, nearest: int = NEAREST, doubt: bool = True
+) -> Crashes:
+    """The latent process given trials X (N, D) and which of them crashed; its mean is the likeliest.
+
+    With `doubt`, the mean has no prior while every trial crashed: nothing but the prior says then that
+    crashes are rare, and what was seen says the contrary. By the evidence alone the mean is the largest.
+    """
     dim = X.shape[1]
     hyper = Hyper((LENGTHSCALE * float(np.sqrt(dim)),) * dim, 1.0, SHARPNESS)
     K = Covariance(kernel, hyper).between(X, X)
     sites = {prior_mean: propagate(K, crashed, prior_mean) for prior_mean in PRIOR_MEANS}
 
+    believed = not (doubt and bool(crashed.all()))
+
     def log_posterior(prior_mean: float) -> float:
-        return sites[prior_mean].log_evidence - 0.5 * ((prior_mean - SAFE_MEAN) / MEAN_SPREAD) ** 2
+        log_prior = -0.5 * ((prior_mean - SAFE_MEAN) / MEAN_SPREAD) ** 2 if believed else 0.0
+        return sites[prior_mean].log_evidence + log_prior
 
     best = max(PRIOR_MEANS, key=log_posterior)
     gp = condition(kernel, hyper, X, sites[best].target, noise_var=sites[best].var, prior_mean=best)

@@ -101,7 +101,7 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
         widths.append(widening(np.minimum(errors, LARGEST_ERROR)) if settings.calibrate else 1.0)
     crash = None
     if crashed.any():
-        crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels)
+        crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels, settings.doubt_safety)
     return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
 
 

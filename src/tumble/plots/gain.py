@@ -1,0 +1,42 @@
+"""What the trials left were expected to gain, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tumble.optimizer import Optimizer
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What the search expected from what was left, as it stood before each trial.
+
+    Parameters
+    ----------
+    number
+        The trial.
+    expected, bound
+        The expected gain of the trials that were left, and a bound of it, in the objective's units.
+    """
+
+    number: list[int]
+    expected: list[float]
+    bound: list[float | None]
+
+
+def gain_data(opt: Optimizer) -> Gain:
+    """What the trials left were expected to gain, before each trial that says so.
+
+    Parameters
+    ----------
+    opt
+        The search.
+    """
+    found = Gain([], [], [])
+    for trial in opt.trials:
+        asked = trial.suggestion
+        if asked is not None and asked.expected_gain is not None:
+            found.number.append(trial.number)
+            found.expected.append(asked.expected_gain)
+            found.bound.append(asked.gain_bound)
+    return found

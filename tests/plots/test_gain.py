@@ -1,0 +1,14 @@
+"""What the trials left were expected to gain."""
+
+from tests.toys import small_optimizer
+from tumble import plots
+
+
+def test_the_gain_is_what_the_suggestions_said() -> None:
+    opt = small_optimizer()
+    found = plots.gain_data(opt)
+    said = {t.number: t.suggestion for t in opt.trials if t.suggestion is not None}
+    assert found.number == [n for n, s in said.items() if s.expected_gain is not None]
+    assert len(found.number) >= 2
+    assert found.expected == [said[n].expected_gain for n in found.number]
+    assert found.bound == [said[n].gain_bound for n in found.number]

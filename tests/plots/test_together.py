@@ -1,0 +1,31 @@
+"""Every figure of a search on one sheet."""
+
+from pathlib import Path
+
+import tumble
+from tests.toys import small_optimizer
+from tumble import plots
+
+
+def titles(figure) -> list[str]:
+    return [ax.get_title() for ax in figure.axes if ax.get_title()]
+
+
+def test_the_overview_has_every_figure_of_the_page(tmp_path: Path) -> None:
+    figure = plots.overview(small_optimizer(), label="cost")
+    figure.savefig(tmp_path / "overview.png")
+    assert titles(figure) == [
+        "best safe value", "limit of g0", "budget of failures", "the edge of safety", "along x", "along n",
+        "along c", "expected gain of what is left", "how much hangs on each", "predicted, and happened",
+        "every trial through its parameters",
+    ]  # fmt: skip
+    assert (tmp_path / "overview.png").stat().st_size > 10_000
+
+
+def test_a_figure_without_numbers_is_left_out(tmp_path: Path) -> None:
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=4, failures=2, seed=0)
+    opt.tell(opt.ask(), failed=True)
+    figure = plots.overview(opt)
+    figure.savefig(tmp_path / "overview.png")
+    assert "the edge of safety" not in titles(figure)
+    assert "expected gain of what is left" not in titles(figure)

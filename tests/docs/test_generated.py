@@ -4,6 +4,7 @@ import click
 import pytest
 
 from docs import generated
+from docs.marks import between_marks
 from tumble.cli import app
 from tumble.errors import InputError
 from tumble.studies.keys import FILE
@@ -63,4 +64,4 @@ def test_a_page_that_differs_is_named_and_written(tmp_path, monkeypatch, capsys)
 
 def test_a_page_without_marks_is_refused():
     with pytest.raises(ValueError, match="no marks <!-- keys -->"):
-        generated.between_marks("nothing", "keys", "")
+        between_marks("nothing", "keys", "")

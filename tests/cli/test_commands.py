@@ -140,6 +140,7 @@ def test_where_results_are_noisy_the_expected_best_is_said_beside_the_luckiest(
     out = cli("best", file)[1]
     assert "cost = 2.9 in trial 2" in out
     assert "expected     cost = " in out
+    assert "\n  expected  cost = " in cli("status", file)[1]
 
 
 def test_before_anything_is_told_there_is_nothing_to_say(cli: Cli, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def status(file: Path, json: bool) -> None:
     if json:
         print(show.as_json(tables.status_table(found)))
         return
-    print(show.status(found, ledger.config))
+    print(show.status(found, ledger.config, None if found.best is None else ledger.expected_best()))
     for entry in ledger.entries():
         if entry.is_running:
             who = "by hand" if entry.owner is None or entry.owner.kind == "hand" else f"by {entry.owner.host}"

@@ -70,8 +70,8 @@ def line(entry: Entry, config: StudyConfig) -> str:
     return printable(text.rstrip())
 
 
-def status(found: Status, config: StudyConfig) -> str:
-    """Where a study stands."""
+def status(found: Status, config: StudyConfig, likely: Expected | None = None) -> str:
+    """Where a study stands; `likely` is the safe trial that is expected to be best, where results are noisy."""
     budget = "no limit" if config.failures is None else f"{found.failures_left} left of {config.failures}"
     lines = [
         f"{config.name}: {'maximise' if config.maximize else 'minimise'} {config.objective}",
@@ -80,9 +80,11 @@ def status(found: Status, config: StudyConfig) -> str:
         f"  failures  {found.failures}, {budget}",
         f"  best      {best(found.best, config)}",
     ]
+    if likely is not None:
+        lines.append(f"  expected  {expected(likely, config)}")
     if found.gain_bound is not None:
-        expected = f"{number(found.expected_gain)} expected of the trials left"
-        lines.append(f"  to gain   {expected}, at most {number(found.gain_bound)} (90 %)")
+        gain = f"{number(found.expected_gain)} expected of the trials left"
+        lines.append(f"  to gain   {gain}, at most {number(found.gain_bound)} (90 %)")
     if found.alarm is not None:
         lines.append(f"  alarm     {found.alarm}")
     if found.imported:

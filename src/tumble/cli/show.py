@@ -71,7 +71,7 @@ def line(entry: Entry, config: StudyConfig) -> str:
 
 
 def status(found: Status, config: StudyConfig, likely: Expected | None = None) -> str:
-    """Where a study stands; `likely` is the safe trial that is expected to be best, where results are noisy."""
+    """Where a study stands; `likely` is the safe trial that is expected to be best, under noise."""
     budget = "no limit" if config.failures is None else f"{found.failures_left} left of {config.failures}"
     lines = [
         f"{config.name}: {'maximise' if config.maximize else 'minimise'} {config.objective}",

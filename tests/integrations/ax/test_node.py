@@ -75,20 +75,20 @@ def database(tmp_path):
     db.SESSION_FACTORY = None
 
 
-def test_forty_trials_with_five_failures_resumed_from_sql_and_from_json(database, tmp_path):
-    client = open_client(tumble_ax.generation_strategy(40, 5, seed=3), storage=database)
-    run(client, 12)
+def test_twenty_trials_with_five_failures_resumed_from_sql_and_from_json(database, tmp_path):
+    client = open_client(tumble_ax.generation_strategy(20, 5, seed=3), storage=database)
+    run(client, 6)
     client = Client.load_from_database("drill", storage_config=database)
-    run(client, 14)
+    run(client, 7)
     client.save_to_json_file(str(tmp_path / "drill.json"))
     client = Client.load_from_json_file(str(tmp_path / "drill.json"))
-    run(client, 14)
+    run(client, 7)
     opt = inside(client)
     assert opt.trials_left == 0
     assert sum(t.failed for t in opt.trials) <= 5
     assert opt.best is not None
     assert opt.best.value < PROBLEM.f_min + 0.1
-    with pytest.raises(tumble_ax.StudyFinished, match="all 40 trials are used"):
+    with pytest.raises(tumble_ax.StudyFinished, match="all 20 trials are used"):
         client.get_next_trials(max_trials=1)
 
 

@@ -96,16 +96,22 @@ def propose(
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)
-    return found if trials_left is None else replace(found, gain=_gain(context, trials_left))
+    if trials_left is None:
+        return found
+    return replace(found, gain=_gain(context, trials_left, state is None or state.failures_left > 0))
 
 
-def _gain(context: Context, trials_left: int) -> Gain | None:
-    """What the trials left can gain; None where nothing safe is known, or f* is no joint sample."""
+def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
+    """What the trials left can gain; None where nothing safe is known, or f* is no joint sample.
+
+    While a trial `may_fail`, what the careful mode forbids now may be allowed later.
+    """
     history, gp = context.history, context.models.objective
     if not history.safe.any() or context.settings.minima != "joint":
         return None
-    assert context.minima.drawn is not None
-    best, minima = history.y[history.safe].min(), gp.outputs.to_user(context.minima.drawn)
+    drawn = (context.sample_minima(allowed_now=False) if may_fail else context.minima).drawn
+    assert drawn is not None
+    best, minima = history.y[history.safe].min(), gp.outputs.to_user(drawn)
     noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))
     return gain(float(best), minima, float(noise), trials_left, len(history.X))
 

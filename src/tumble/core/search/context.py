@@ -149,13 +149,14 @@ class Context:
         """The samples of f*. They are drawn once for each suggestion."""
         return self.sample_minima()
 
-    def sample_minima(self) -> minimum.Minima:
+    def sample_minima(self, allowed_now: bool = True) -> minimum.Minima:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
 
-        In the careful mode it is the minimum over what is allowed: the candidates that reach ρ.
+        In the careful mode it is the minimum over what is `allowed_now`: the candidates that reach ρ.
         """
         constraints, points = self.models.feasibility.constraints, self.candidates
-        if self.settings.allowed_minima and self.decision.mode == "careful" and self.limited:
+        careful = self.settings.allowed_minima and self.decision.mode == "careful"
+        if allowed_now and careful and self.limited:
             inside = self.models.feasibility.margin(points) >= ndtri(self.decision.rho)
             if inside.any():
                 points, constraints = points[inside], ()

@@ -395,6 +395,14 @@ def test_the_sentence_says_who_shares_the_failures(left, held_by, expected):
     assert expected in explain(s, "xsf")
 
 
+@pytest.mark.parametrize("mode", ["free", "bold", "careful", "safest"])
+def test_the_sentence_says_that_little_is_left(mode):
+    s = tumble.Suggestion(8, None, mode, 0.1, 0.6, 1.0, 0.5, 2, 5, expected_gain=1e-4, gain_bound=0.0123)
+    assert explain(s, "xsf", 20.0).endswith("; little is left to gain: at most 0.012.")
+    assert "little is left" not in explain(s, "xsf", 10.0)
+    assert "little is left" not in explain(replace(s, gain_bound=None), "xsf", 20.0)
+
+
 # -- asking -----------------------------------------------------------------------------------------------
 
 

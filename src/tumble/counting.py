@@ -52,6 +52,12 @@ def best(trials: Sequence[Trial]) -> Best | None:
     return lowest
 
 
+def safe_range(trials: Sequence[Trial]) -> float:
+    """From the lowest to the largest value of a safe trial; 0 where there are none."""
+    values = [t.value for t in trials if t.safe and t.value is not None]
+    return max(values) - min(values) if values else 0.0
+
+
 def latest_gain(trials: Sequence[Trial]) -> Gain | None:
     """What the trials left can gain: the latest expectation, and the largest of the LATEST bounds."""
     said = [

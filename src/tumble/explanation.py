@@ -10,10 +10,11 @@ REASONS = {
     "xs": "where the process is most likely to cross its own minimum",
     "ei": "where the best value is expected to fall the most",
 }
+LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
 
-def explain(s: Suggestion, method: str) -> str:
+def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     """Say in one plain sentence why a trial was chosen.
 
     Parameters
@@ -22,13 +23,18 @@ def explain(s: Suggestion, method: str) -> str:
         The suggestion.
     method
         The name of the method that chose it.
+    safe_range
+        From the lowest to the largest safe value so far. Where the trials left can gain little of it, the
+        sentence says so.
 
     Returns
     -------
     str
         A sentence that begins with the trial's number.
     """
-    left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it"
+    little = s.gain_bound is not None and s.gain_bound < LITTLE * safe_range
+    gain = f"; little is left to gain: at most {s.gain_bound:.2g}" if little else ""
+    left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it{gain}"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else "no value was seen yet"
     p = _safety(s)
     if s.mode == "try":
@@ -37,7 +43,7 @@ def explain(s: Suggestion, method: str) -> str:
     if s.mode == "start":
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
-        return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}."
+        return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}{gain}."
     if s.mode == "bold":
         return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
     if s.mode == "careful":

@@ -461,7 +461,8 @@ class Optimizer:
         if state is not None and self.max_failures is not None and method.own_level is None:
             starting.check_risk(proposal, state, self.settings, self.best is not None)
         suggestion = self._in_users_units(number, proposal)
-        return replace(suggestion, why=explain(suggestion, method.name))
+        why = explain(suggestion, method.name, counting.safe_range(self._trials))
+        return replace(suggestion, why=why)
 
     @in_turn
     def try_(self, params: ArrayLike | Mapping[str, object]) -> Suggestion:

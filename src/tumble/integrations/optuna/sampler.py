@@ -26,6 +26,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble import checks
 from tumble.core.settings import Settings
+from tumble.counting import safe_range
 from tumble.errors import BudgetExhausted, InputError
 from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
@@ -314,7 +315,8 @@ class TumbleSampler(BaseSampler):
         )
         if suggestion.mode == "start" and not optimizer.constraint_names:  # the objective may set some yet
             suggestion = replace(suggestion, p_safe=np.nan)
-        suggestion = replace(suggestion, why=explain(suggestion, optimizer.active_method.name))
+        why = explain(suggestion, optimizer.active_method.name, safe_range(optimizer.trials))
+        suggestion = replace(suggestion, why=why)
         fitted = suggestion.fitted or optimizer.fitted
         return suggestion, to_note(suggestion, fitted, optimizer.constraint_names)
 

@@ -73,6 +73,39 @@ def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: A
     process.close()
 
 
+def test_what_is_typed_for_one_study_never_reaches_another_at_the_same_address(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    one, other = study_by_hand(tmp_path), study_by_hand(tmp_path / "other")
+    other.write_text(other.read_text().replace('"bowl"', '"length"').replace("x =", "length ="))
+    process = Process(one)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=60_000)
+    page.fill("#result-cost", "1.5", timeout=60_000)
+    page.fill("#result-load", "-0.5")
+    process.close()
+    page.wait_for_selector("#lost:not([hidden])", timeout=60_000)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=What you sent is kept on this device", timeout=60_000)
+    page.fill("#result-cost", "1.7")  # put right after it was sent
+    process = Process(other, port=process.port)
+    page.wait_for_selector("#name:text-is('length')", timeout=60_000)
+    page.click("#ask", timeout=60_000)
+    page.wait_for_selector("#result-cost", timeout=60_000)
+    assert page.input_value("#result-cost") == ""
+    process.close()
+    process = Process(one, port=process.port)
+    page.wait_for_selector("text=You had typed cost = 1.7", timeout=60_000)
+    with Ledger(read_study_file(one)) as ledger:
+        assert [e.results for e in ledger.entries()] == [{"cost": 1.5, "load": -0.5}]
+    with Ledger(read_study_file(other)) as ledger:
+        assert [e.outcome for e in ledger.entries()] == ["running"]
+    page.close()
+    process.close()
+
+
 def guide_study(folder: Path) -> Path:
     file = folder / "drill.toml"
     file.write_text(block(STUDY, "drill.toml").replace("trials = 20", "trials = 3"))

@@ -78,6 +78,16 @@ def test_a_new_parameter_has_its_default_in_the_trials_before(tmp_path: Path) ->
         go_on(tmp_path, SPEED, TEETH, BIT, other)
 
 
+def test_a_start_need_not_name_a_parameter_that_was_added_later(tmp_path: Path) -> None:
+    start = "[start]\nspeed = 1.5\nteeth = 3\n"
+    with Ledger(read_study_file(write(tmp_path, SPEED, TEETH, start=start))) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0})
+    new = "coolant = { low = 0.0, high = 1.0, default = 0.25 }"
+    with Ledger(read_study_file(write(tmp_path, SPEED, TEETH, new, start=start))) as ledger:
+        assert ledger.config.starts == ({"speed": 1.5, "teeth": 3, "coolant": 0.25},)
+        assert ledger.ask().mode != "start"  # it was tried
+
+
 def test_a_fixed_parameter_is_told_with_every_trial_and_may_get_a_range(tmp_path: Path) -> None:
     begin(tmp_path)
     with go_on(tmp_path, SPEED, TEETH, BIT, "depth = 12.5") as ledger:

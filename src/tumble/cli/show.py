@@ -82,7 +82,7 @@ def status(found: Status, config: StudyConfig, likely: Expected | None = None) -
     ]
     if likely is not None:
         lines.append(f"  expected  {expected(likely, config)}")
-    if found.gain_bound is not None:
+    if found.gain_bound is not None and found.trials_left:
         gain = f"{number(found.expected_gain)} expected of the trials left"
         lines.append(f"  to gain   {gain}, at most {number(found.gain_bound)} (90 %)")
     if found.alarm is not None:

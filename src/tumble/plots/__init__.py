@@ -13,7 +13,7 @@ from tumble.plots.drawing import (
 )
 from tumble.plots.gain import Gain, gain_data
 from tumble.plots.importance import Importance, importance_data
-from tumble.plots.margins import Margins, margins_data
+from tumble.plots.margins import Margins, margins_data, nearer_side
 from tumble.plots.model_drawing import (
     draw_coordinates,
     draw_gain,
@@ -66,6 +66,7 @@ __all__ = [
     "importance_data",
     "margins_data",
     "most_important",
+    "nearer_side",
     "overview",
     "progress_data",
     "safe_ranges",

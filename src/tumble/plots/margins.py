@@ -77,6 +77,30 @@ def margins_data(opt: Optimizer) -> list[Margins]:
     return found
 
 
+def nearer_side(high: Margins, low: Margins) -> Margins:
+    """The distance from a limit with two sides: that from the nearer one.
+
+    Parameters
+    ----------
+    high, low
+        The distances from the two sides, of the same trials. The limit has the name of `high`.
+    """
+    nearer = [_smaller(*pair) for pair in zip(high.predicted, low.predicted, strict=True)]
+    is_high = [a == b for a, b in zip(nearer, high.predicted, strict=True)]
+    return Margins(
+        name=high.name,
+        number=high.number,
+        margin=[_smaller(*pair) for pair in zip(high.margin, low.margin, strict=True)],
+        predicted=nearer,
+        std=[a if first else b for first, a, b in zip(is_high, high.std, low.std, strict=True)],
+        failed=high.failed,
+    )
+
+
+def _smaller(one: float | None, other: float | None) -> float | None:
+    return min((value for value in (one, other) if value is not None), default=None)
+
+
 def _item(values: Sequence[float | None], i: int) -> float | None:
     """None for what is missing."""
     value = values[i] if i < len(values) else None

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted, TumbleError
 from tumble.serialize import plain
+from tumble.server.desk import Ending
 from tumble.server.doors import Surprising
 from tumble.studies.errors import StudyFileError
 from tumble.studies.outages import sentence_for
@@ -25,6 +26,7 @@ CODES: dict[type[TumbleError], int] = {  # the first that fits
     BudgetExhausted: 409,
     Surprising: 409,
     StudyFileError: AWAY,
+    Ending: AWAY,
     InputError: UNUSABLE,
     TumbleError: UNUSABLE,
 }

@@ -8,11 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from tumble.errors import TumbleError
 from tumble.studies.ledger import Ledger
 from tumble.studies.ownership import this_runner
 from tumble.studies.study_file import read_study_file
 
 T = TypeVar("T")
+
+
+class Ending(TumbleError):
+    """The server ends before a job is done."""
 
 
 class Desk:
@@ -34,8 +39,11 @@ class Desk:
         self._ledger: Ledger | None = None
 
     async def do(self, job: Callable[[Ledger], T]) -> T:
-        """What the job returns; it may take its time."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, job)
+        """What the job returns; it may take its time. `Ending` where the server does not wait for it."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, job)
+        except asyncio.CancelledError:
+            raise Ending("the server is being ended; send this again when it is back") from None
 
     def do_now(self, job: Callable[[Ledger], T]) -> T:
         """The same, for a caller that is no coroutine and may wait."""

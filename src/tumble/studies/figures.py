@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tumble import plots
 from tumble.studies.ledger import Ledger
+from tumble.studies.limits import Limit
 from tumble.studies.records import Entry
 
 
@@ -58,13 +60,23 @@ def numbers(ledger: Ledger) -> Numbers | None:
         progress=plots.progress_data(opt, sign),
         budget=plots.budget_data(opt),
         forecast=plots.forecast_data(opt),
-        margins=plots.margins_data(opt),
+        margins=margins_of(plots.margins_data(opt), ledger.config.limits),
         gain=gain_of(ledger.entries()),
         importance=plots.importance_data(opt),
         surface=plots.surface_data(opt, sign=sign),
         slices=plots.slices_data(opt, sign=sign),
         coordinates=plots.coordinates_data(opt, sign),
     )
+
+
+def margins_of(sides: list[plots.Margins], limits: Sequence[Limit]) -> list[plots.Margins]:
+    """One for each limit: of two sides, the nearer one."""
+    by_name = {side.name: side for side in sides}
+    found = []
+    for limit in limits:
+        own = [by_name[name] for name in limit.constraint_names]
+        found.append(own[0] if len(own) == 1 else plots.nearer_side(*own))
+    return found
 
 
 def gain_of(entries: list[Entry]) -> plots.Gain:

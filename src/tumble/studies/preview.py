@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tumble.errors import BudgetExhausted
 from tumble.studies.ledger import Ledger
 
 
@@ -22,11 +23,14 @@ def next_setting(ledger: Ledger) -> str:
         return "every failure is spent or held by a trial in flight"
     if status.trials + status.pending < len(config.starts):
         return "a setting given under [start]"
-    found = ledger.optimizer().suggest(len(ledger.entries()))
+    try:
+        found = ledger.optimizer().suggest(len(ledger.entries()))
+    except BudgetExhausted as error:
+        return f"none: {error}"
     setting = ", ".join(f"{name} = {_short(value)}" for name, value in {**config.fixed, **found.x}.items())
-    promise = f"P(safe) = {found.p_safe:.4g}"
+    promise = "P(safe) is not known"
     if math.isfinite(found.mean):
-        promise += f", {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"
+        promise = f"P(safe) = {found.p_safe:.4g}, {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"
     return f"{setting} ({found.mode}: {promise})"
 
 

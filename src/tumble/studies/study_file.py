@@ -82,7 +82,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         settings=raw.settings,
         space=space,
         limits=tuple(_limit(name, text) for name, text in raw.constraints.items()),
-        starts=tuple(_start(space, start) for start in raw.start),
+        starts=tuple(_start(space, {**parameters.defaults, **start}) for start in raw.start),
         defaults=parameters.defaults,
         implied_integers=parameters.implied,
         min_gain=raw.min_gain,
@@ -161,7 +161,7 @@ def _sqlite(file: Path, path: str) -> str:
 
 
 def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
-    """A setting that is tried first; a fixed parameter need not be named."""
+    """A setting that is tried first; a fixed parameter need not be named, nor one that has a default."""
     with schema.under("start"):
         try:
             setting = exact(space, {**space.fixed, **given})

@@ -14,17 +14,18 @@
     let store;
     try { store = window.localStorage; store.getItem("tumble"); } catch { store = null; }
     const memory = new Map();
-    const full = key => `tumble:${location.host}:${key}`;
+    // Another study may stand at the same address later; only the token belongs to the address itself.
+    const full = key => `tumble:${location.host}:${key === "token" || !state.study ? "" : `${state.study.name}:`}${key}`;
     return {
       get(key) {
-        const text = store ? store.getItem(full(key)) : memory.get(key);
+        const text = store ? store.getItem(full(key)) : memory.get(full(key));
         try { return text ? JSON.parse(text) : null; } catch { return null; }
       },
       set(key, value) {
         const text = JSON.stringify(value);
-        try { store ? store.setItem(full(key), text) : memory.set(key, text); } catch { memory.set(key, text); }
+        try { store ? store.setItem(full(key), text) : memory.set(full(key), text); } catch { memory.set(full(key), text); }
       },
-      drop(key) { if (store) store.removeItem(full(key)); memory.delete(key); },
+      drop(key) { if (store) store.removeItem(full(key)); memory.delete(full(key)); },
     };
   })();
 
@@ -66,10 +67,11 @@
     return table;
   }
 
-  // Send a change; it stays in the outbox until the server has answered it.
-  async function send(path, body, after) {
+  // Send a change; it stays in the outbox until the server has answered it.  One that waits there goes first.
+  async function send(path, body) {
     if (state.busy) return;
-    const request = {path, body, key: newKey(), after};
+    if (kept.get("outbox")) { await redeliver(); return; }
+    const request = {path, body, key: newKey(), draft: kept.get(`draft:${body.trial}`)};
     kept.set("outbox", request);
     await deliver(request);
   }
@@ -78,6 +80,7 @@
     state.busy = true;
     render();
     try {
+      if (state.lostSince) throw new Lost();  // who answers there now is known when the stream is back
       const options = {method: "POST", body: JSON.stringify(request.body), headers: {"Content-Type": "application/json", "Idempotency-Key": request.key}};
       const {code, table} = await call(request.path, options);
       if (code === 503) { say(table.error, "bad"); setTimeout(redeliver, RETRY); return; }
@@ -110,7 +113,8 @@
       state.focus = true;
       return;
     }
-    kept.drop(`draft:${table.trial}`);
+    // What was typed after the request was sent stays, and can be used as a correction.
+    if (JSON.stringify(kept.get(`draft:${table.trial}`)) === JSON.stringify(request.draft)) kept.drop(`draft:${table.trial}`);
     state.last = {trial: table.trial, path: request.path};
     state.trials.set(table.trial, table);
     if (state.chosen === table.trial) choose(null);
@@ -133,7 +137,7 @@
 
   function percent(p) {
     if (typeof p !== "number") return "not known";
-    return p > 0.9999 && p < 1 ? "over 99.99 %" : `${Number((100 * p).toPrecision(4))} %`;
+    return p > 0.9999 ? "over 99.99 %" : `${Number((100 * p).toPrecision(4))} %`;
   }
 
   // -- the stream of changes -------------------------------------------------------------------------------
@@ -180,6 +184,7 @@
 
   async function load() {
     const [study, status, trials] = await Promise.all([read("/study"), read("/status"), read("/trials")]);
+    if (state.study && state.study.name !== study.name) { location.reload(); throw new Lost(); }  // another study stands here now
     state.study = study; state.status = status;
     state.trials = new Map(trials.map(t => [t.trial, t]));
     state.chosen = kept.get("chosen");
@@ -189,19 +194,24 @@
 
   let looking = null;
   function look() {  // the model's part, which may take a while
+    if (state.looks) { state.lookAgain = true; return; }
     clearTimeout(looking);
     looking = setTimeout(async () => {
+      state.looks = true;
       try {
         state.best = await read("/best");
         renderBest();
         if ($("figures").open) await drawFigures();
       } catch { /* the connection is said elsewhere */ }
+      state.looks = false;
+      if (state.lookAgain) { state.lookAgain = false; look(); }
     }, 300);
   }
 
   async function drawFigures() {
     const numbers = await read("/figures");
     if (Object.keys(numbers).length) Figures.draw($("drawn"), numbers);
+    else $("drawn").replaceChildren(make("p", {}, "Nothing was told yet: there is nothing to draw."));
   }
 
   function found() {
@@ -268,9 +278,9 @@
     $("goal").textContent = `${maximize ? "maximise" : "minimise"} ${objective}${limits.length ? `, with ${limits.join(", ")}` : ""}`;
     $("about").textContent = `tumble ${state.study.version}, seed ${state.study.seed}, at most ${trials} trials` + (failures === null ? "" : ` and ${failures} failures`);
     renderCounts();
-    const alarm = state.status.alarm || (state.trials.get(state.chosen) || {}).alarm;
+    const alarm = state.status.alarm ? `Alarm: ${state.status.alarm}.` : "";
     $("alarm").hidden = !alarm;
-    if ($("alarm").textContent !== (alarm || "")) $("alarm").textContent = alarm || "";
+    if ($("alarm").textContent !== alarm) $("alarm").textContent = alarm;
     renderSetting();
     renderTable();
     renderOwn();
@@ -321,7 +331,7 @@
       found.push(make("p", {class: "promise"}, "safe with ", make("b", {}, percent(trial.p_safe)), typeof trial.rho === "number" ? ` (asked for: ${percent(trial.rho)})` : ""), make("div", {class: "meter", "aria-hidden": "true"}, bar));
     }
     if (typeof trial.expected_gain === "number") found.push(make("p", {}, `Expected gain of what is left: ${short(trial.expected_gain)}${typeof trial.gain_bound === "number" ? `, at most about ${short(trial.gain_bound)}` : ""}`));
-    if (trial.alarm) found.push(make("p", {class: "notice bad"}, trial.alarm));
+    if (trial.alarm && !state.status.alarm) found.push(make("p", {class: "notice bad"}, trial.alarm));
     found.push(make("p", {class: "why"}, trial.why || ""));
     return found;
   }
@@ -331,10 +341,10 @@
     const limits = Object.fromEntries(state.study.results.map(name => [name, state.study.limits.filter(text => text.split(" ").includes(name)).join(", ")]));
     const fields = state.study.results.flatMap(name => [
       make("label", {for: `result-${name}`}, name, limits[name] ? make("small", {}, `  must keep ${limits[name]}`) : null),
-      make("input", {id: `result-${name}`, name, inputmode: "decimal", autocomplete: "off", value: draft[name] || "", oninput: keepDraft}),
+      make("input", {id: `result-${name}`, "data-name": name, inputmode: "decimal", autocomplete: "off", value: draft[name] || "", oninput: keepDraft}),
       make("p", {class: "error", id: `error-${name}`, role: "alert"}),
     ]);
-    const reason = [make("label", {for: "reason"}, "Why it failed or is skipped ", make("small", {}, "(may stay empty)")), make("input", {id: "reason", name: " reason", autocomplete: "off", value: draft[" reason"] || "", oninput: keepDraft})];
+    const reason = [make("label", {for: "reason"}, "Why it failed or is skipped ", make("small", {}, "(may stay empty)")), make("input", {id: "reason", "data-name": " reason", autocomplete: "off", value: draft[" reason"] || "", oninput: keepDraft})];
     const form = make("form", {novalidate: true, autocomplete: "off", onsubmit: event => { event.preventDefault(); amending ? amend(trial, false) : tell(trial, false); }});
     form.dataset.trial = trial.trial;
     const button = (text, kind, act) => make("button", {type: "button", class: kind, disabled: state.busy, onclick: act}, text);
@@ -346,11 +356,13 @@
   }
 
   function keepDraft(event) {
-    const form = event.target.form, values = {};
-    for (const field of form.elements) if (field.name) values[field.name] = field.value;
-    kept.set(`draft:${form.dataset.trial}`, values);
+    const form = event.target.form;
+    kept.set(`draft:${form.dataset.trial}`, fieldsOf(form));
     event.target.removeAttribute("aria-invalid");
   }
+
+  // The text of every field by its name.  A field has no `name` of its own: "length" would hide one of the form's.
+  function fieldsOf(form) { return Object.fromEntries([...form.querySelectorAll("[data-name]")].map(f => [f.dataset.name, f.value])); }
 
   // What stands in the fields: numbers, the reason, and whether every field that has text has a number.
   function typed() {
@@ -410,7 +422,7 @@
     const values = Object.entries(draft).filter(([, v]) => v).map(([k, v]) => `${k.trim()} = ${v}`).join(", ");
     const buttons = [make("button", {type: "button", onclick: () => { kept.drop(`draft:${trial}`); state.shown = null; render(); }}, "Forget them")];
     if (["safe", "failed", "unmeasured", "no value"].includes(outcome)) buttons.unshift(make("button", {type: "button", onclick: () => { state.mode = {kind: "amend", trial}; render(); }}, "Use them as a correction"));
-    return make("div", {class: "notice"}, make("p", {}, `Trial ${trial} is over already (${outcome}): somebody else was first. You had typed ${values}.`), make("div", {class: "buttons"}, ...buttons));
+    return make("div", {class: "notice"}, make("p", {}, `Trial ${trial} is over already (${outcome}). You had typed ${values}, which it does not have.`), make("div", {class: "buttons"}, ...buttons));
   }
 
   function askParts(trial) {
@@ -453,29 +465,31 @@
   }
 
   function renderOwn() {
-    const form = $("own-form");
-    if (form.childElementCount) return;
+    const form = $("own-form"), shown = JSON.stringify(state.study.parameters);
+    if (state.ownShown === shown) return;  // the file may be edited while the study runs
+    state.ownShown = shown;
+    form.replaceChildren();
     const draft = kept.get("draft:own") || {};
     for (const [name, p] of Object.entries(state.study.parameters)) {
       if (p.type === "fixed") continue;
       const id = `own-${name}`;
       const range = p.choices ? "" : `${number(p.low)} to ${number(p.high)}`;
       const field = p.choices
-        ? make("select", {id, name}, ...p.choices.map((c, i) => make("option", {value: String(i), selected: draft[name] === String(i)}, String(c))))
-        : make("input", {id, name, inputmode: "decimal", autocomplete: "off", value: draft[name] || ""});
-      field.addEventListener("input", () => { const values = {}; for (const f of form.elements) if (f.name) values[f.name] = f.value; kept.set("draft:own", values); });
+        ? make("select", {id, "data-name": name}, ...p.choices.map((c, i) => make("option", {value: String(i), selected: draft[name] === String(i)}, String(c))))
+        : make("input", {id, "data-name": name, inputmode: "decimal", autocomplete: "off", value: draft[name] || ""});
+      field.addEventListener("input", () => kept.set("draft:own", fieldsOf(form)));
       form.append(make("label", {for: id}, name, range ? make("small", {}, `  ${range}`) : null), field);
     }
     form.append(make("button", {type: "submit", class: "big"}, "Try it"));
-    form.addEventListener("submit", event => { event.preventDefault(); tryOwn(form); });
+    form.onsubmit = event => { event.preventDefault(); tryOwn(form); };
   }
 
   function tryOwn(form) {
-    const parameters = {};
+    const parameters = {}, typed = fieldsOf(form);
     for (const [name, p] of Object.entries(state.study.parameters)) {
       if (p.type === "fixed") { parameters[name] = p.value; continue; }
-      const text = form.elements[name].value.trim().replace(",", ".");
-      if (!p.choices && (text === "" || !Number.isFinite(Number(text)))) { say(`${name} needs a number.`, "bad"); form.elements[name].focus(); return; }
+      const text = typed[name].trim().replace(",", ".");
+      if (!p.choices && (text === "" || !Number.isFinite(Number(text)))) { say(`${name} needs a number.`, "bad"); $(`own-${name}`).focus(); return; }
       parameters[name] = p.choices ? p.choices[Number(text)] : Number(text);
     }
     send("/try", {parameters});

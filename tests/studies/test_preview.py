@@ -1,0 +1,34 @@
+"""What would be suggested next, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study_files import write_study
+from tumble import Optimizer
+from tumble.errors import BudgetExhausted
+from tumble.studies.ledger import Ledger
+from tumble.studies.preview import next_setting
+from tumble.studies.report import page
+from tumble.studies.study_file import read_study_file
+
+
+def test_a_report_is_written_also_where_no_setting_is_safe_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Optimizer, number: int) -> None:
+        raise BudgetExhausted("no failure is left, and no setting is safe enough")
+
+    with Ledger(read_study_file(write_study(tmp_path, command="", start=False))) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
+        monkeypatch.setattr(Optimizer, "suggest", refuse)
+        assert next_setting(ledger) == "none: no failure is left, and no setting is safe enough"
+        assert "no setting is safe enough" in page(ledger)
+
+
+def test_nothing_is_promised_where_no_value_was_seen(tmp_path: Path) -> None:
+    with Ledger(read_study_file(write_study(tmp_path, command="", start=False))) as ledger:
+        ledger.fail(ledger.ask().number, "it fell")
+        assert "P(safe) is not known" in next_setting(ledger)

@@ -30,7 +30,8 @@ def next_setting(ledger: Ledger) -> str:
     setting = ", ".join(f"{name} = {_short(value)}" for name, value in {**config.fixed, **found.x}.items())
     promise = "P(safe) is not known"
     if math.isfinite(found.mean):
-        promise = f"P(safe) = {found.p_safe:.4g}, {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"
+        value = f"{config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g}"
+        promise = f"P(safe) = {found.p_safe:.4g}, {value} predicted"
     return f"{setting} ({found.mode}: {promise})"
 
 

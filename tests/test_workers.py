@@ -174,3 +174,8 @@ def test_a_dask_cluster_runs_the_trials():
     ):
         result = run(bowl, workers=client.get_executor(), parallel=2)
     assert (result.n_told, result.success) == (8, True)
+
+
+def test_a_function_that_no_process_can_be_given_is_refused_before_anything_starts() -> None:
+    with pytest.raises(tumble.InputError, match="fun must stand at the top of a module"):
+        tumble.minimize(lambda x: 1.0, [(0.0, 1.0)], trials=3, workers=2)

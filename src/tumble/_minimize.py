@@ -132,7 +132,7 @@ def minimize(
     call = None if callback is None else by_position(callback)
     loop = Loop(opt, fun, args if isinstance(args, tuple) else (args,), _points(x0, opt), call, bar, least)
     try:
-        with open_workers(workers, parallel) as open_:
+        with open_workers(workers, parallel, (fun, args)) as open_:
             end = loop.run(open_)
     except BaseException as error:
         loop.withdraw()

@@ -128,5 +128,6 @@ def _setting(x: Any) -> str:
 def _recommended(found: Any) -> str:
     if found is None:
         return "None"
-    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, P(safe) {100.0 * found.p_safe:.2f} %"
+    safe = "over 99.99 %" if found.p_safe >= 0.99995 else f"{100.0 * found.p_safe:.2f} %"
+    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, P(safe) {safe}"
     return where if found.reached else f"{where}, the safest that is known"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -47,7 +48,7 @@ def evaluate(fun: Callable[..., Any], x: Any, args: tuple[Any, ...]) -> Reading:
 
 
 @contextmanager
-def open_workers(given: object, parallel: object) -> Iterator[Workers]:
+def open_workers(given: object, parallel: object, carried: object = None) -> Iterator[Workers]:
     """The workers that were asked for.
 
     Parameters
@@ -56,11 +57,13 @@ def open_workers(given: object, parallel: object) -> Iterator[Workers]:
         A number of processes, -1 for one on each CPU, or an executor, which is left open.
     parallel
         How many trials run at once; None for as many as there are processes, or CPUs.
+    carried
+        What every process of its own is given: the function and its arguments.
 
     Raises
     ------
     InputError
-        If `given` is something else.
+        If `given` is something else, or a process can't be given what it must carry.
     """
     at_once = None if parallel is None else checks.whole(parallel, "parallel", 1, MOST)
     cpus = os.cpu_count() or 1
@@ -71,8 +74,19 @@ def open_workers(given: object, parallel: object) -> Iterator[Workers]:
     if count == 1:
         yield Workers(Here(), 1)
         return
+    _check_carried(carried)
     with ProcessPoolExecutor(count) as pool:
         yield Workers(pool, min(at_once or count, count))
+
+
+def _check_carried(carried: object) -> None:
+    try:
+        pickle.dumps(carried)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"another process can't be given fun and args ({error}): fun must stand at the top of a module, "
+            "not inside another function or as a lambda; or give workers a ThreadPoolExecutor"
+        ) from None
 
 
 def _count(given: object) -> int:

@@ -74,7 +74,7 @@ def _rows(entries: Sequence[Entry], config: StudyConfig, width: int, now: dateti
     yield [Text(GAP.join(column.padded(column.title) for column in columns).rstrip(), style="bold")]
     for k, entry in enumerate(entries):
         line = GAP.join(column.padded(column.cells[k]) for column in columns)
-        below = [] if settings in columns else [settings.cells[k]]
+        below = [] if settings in columns or not settings.cells[k] else [settings.cells[k]]
         remarks = [show.printable(text) for text in (*below, *_remarks(entry, config))]
         first = Text(line.rstrip(), style=COLOURS.get(entry.outcome, "dim"), no_wrap=True)
         yield [first, *(line for text in remarks for line in _wrapped(text, width, indent="       "))]

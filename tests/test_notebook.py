@@ -38,6 +38,7 @@ def test_an_optimizer_says_how_far_it_is(opt):
 
 def test_before_any_trial_there_is_no_figure():
     assert "<svg" not in tumble.Optimizer([(0.0, 1.0)], 5)._repr_html_()
+    assert "<svg" not in tumble.Optimizer([(0.0, 1.0)], 5, 2).ask()._repr_html_()  # P(safe) is not known
 
 
 def test_a_suggestion_is_one_line_and_a_page(opt):

@@ -116,7 +116,9 @@ class Suggestion:
     def _repr_html_(self) -> str:
         """Why, the setting, and a figure of P(safe), for a notebook."""
         p_each = self.p_each if len(self.p_each) > 1 else {}
-        return notebook.suggestion(self.why, self.x, [("P(safe)", self.p_safe), *p_each.items()], self.rho)
+        is_known = self.mean == self.mean  # before a value was seen, P(safe) is nothing but the prior's
+        shown = [("P(safe)", self.p_safe), *p_each.items()] if is_known else []
+        return notebook.suggestion(self.why, self.x, shown, self.rho)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tumble
-from tumble.core.gain import MARGIN, NOISE, Gain, gain, is_too_little
+from tumble.core.gain import MARGIN, NOISE, Gain, gain, is_too_little, recent_fall
 
 SOME = np.array([5.5, 4.0, np.inf, 3.0])
 
@@ -19,6 +19,26 @@ def test_the_gain_by_hand():
     assert found.expected == pytest.approx(0.25 * 0.75)
     high = 0.75 + 2.0 * np.std(falls)
     assert found.bound == pytest.approx(MARGIN * 0.25 * high + NOISE * 0.1)
+
+
+@pytest.mark.parametrize(
+    ("values", "fall"),
+    [
+        ([5.0], 0.0),
+        ([9.0, 5.0, 4.0, 6.0], 1.0),
+        ([5.0, 4.0, 4.5, 6.0], 0.0),
+        ([np.inf, np.inf, np.inf, 7.0, 5.0], 2.0),  # nothing was safe in the former half
+        ([np.inf, 8.0, np.inf, 7.0], 1.0),
+    ],
+)
+def test_the_latter_half_of_the_trials_lowered_the_best_by(values, fall):
+    assert recent_fall(np.array(values)) == fall
+
+
+def test_the_bound_is_not_below_what_was_gained_lately():
+    sure = np.full(20, 5.0)
+    assert gain(5.0, sure, noise=0.0, trials_left=10, told=10, fall=0.75) == Gain(0.0, 0.75)
+    assert gain(5.0, sure, noise=0.0, trials_left=0, told=10, fall=0.75) == Gain(0.0, 0.0)
 
 
 def test_without_a_trial_left_there_is_no_gain():

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from .arrays import Array
 from .budget import BudgetState, Decision, decide
-from .gain import Gain, gain
+from .gain import Gain, gain, recent_fall
 from .history import History
 from .method import Method
 from .process.gp import GP
@@ -113,7 +113,8 @@ def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     assert drawn is not None
     best, minima = history.y[history.safe].min(), gp.outputs.to_user(drawn)
     noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))
-    return gain(float(best), minima, float(noise), trials_left, len(history.X))
+    fall = recent_fall(np.where(history.safe, history.y, np.inf))
+    return gain(float(best), minima, float(noise), trials_left, len(history.X), fall)
 
 
 def _maximum(search: Search, decision: Decision, method: Method) -> Array | None:

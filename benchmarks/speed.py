@@ -1,6 +1,6 @@
 """Seconds a suggestion, beside BoTorch and Optuna, in one run on one core.
 
-    python -m benchmarks.speed [headline] [growth] [methods] [import] [history] [--asks N]
+    python -m benchmarks.speed [headline] [growth] [methods] [import] [history] [--asks N] [--store]
 
 An `ask` is timed with its fits, after one new observation, on the same history for all: tumble's own
 trajectory on Hartmann 6D ("search"), or as many uniform points ("uniform"), three of each. Seconds are those
@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
+from typing import Any
 
 from experiments.runs import machine
 
@@ -33,16 +34,18 @@ from numpy.typing import NDArray  # noqa: E402
 from experiments.runs.methods import LABELS, TumbleSearcher, make_peer  # noqa: E402
 from experiments.runs.records import Spec  # noqa: E402
 from experiments.runs.searcher import Searcher  # noqa: E402
-from tumble import Settings, problems  # noqa: E402
-from tumble.methods import METHODS  # noqa: E402
+from tumble import Settings, __version__, problems  # noqa: E402
+from tumble.methods import METHODS, find_method  # noqa: E402
 from tumble.problems import Problem  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402
+from .timings import Timing, store, times_tumble, timing_table  # noqa: E402
 
 Array = NDArray[np.float64]
 FAMILIES = {0: "hartmann6", 1: "hartmann6-constrained"}
 HISTORIES = 3  # of a kind: how long a suggestion takes depends on how far its search has come
 LIMITS = {0: {"botorch": 10, "optuna": 4}, 1: {"botorch": 10, "optuna": 3}}
+NAMES = {LABELS[name]: name for name in ("botorch", "optuna")}
 
 
 def tumble_searcher(
@@ -57,7 +60,7 @@ def tumble_searcher(
 
 def default_method(problem: Problem) -> str:
     """What `method=None` means for the problem."""
-    return "xsf" if problem.constraints else "xs"
+    return find_method(None, limited=problem.constraints is not None).name
 
 
 @lru_cache(maxsize=8)
@@ -107,26 +110,32 @@ def history_of(kind: str, family: str, n: int, seed: int = 0) -> Array:
 
 def headline(asks: int) -> list[str]:
     """N = 100, D = 6, without and with one constraint, beside BoTorch and Optuna, over several histories."""
-    rows, verdicts = [], []
+    found = headline_timings(asks)
+    verdicts = []
+    for timing in found:
+        limit = LIMITS[timing.constraints].get(NAMES.get(timing.library, ""))
+        if limit is not None:
+            ratio = times_tumble(timing, found)
+            case = f"G = {timing.constraints}, {timing.kind}"
+            text = f"{case}: 1/{ratio:.1f} of {timing.library} (at most 1/{limit})"
+            verdicts.append(verdict(text, ratio >= limit))
+    return [timing_table(found), *verdicts]
+
+
+@lru_cache(maxsize=1)
+def headline_timings(asks: int) -> list[Timing]:
+    """Seconds a suggestion of tumble and of the peers that are installed, in four cases."""
+    found = []
     for (n_constraints, family), kind in product(FAMILIES.items(), ("search", "uniform")):
         times: dict[str, Array] = {}
         for seed in range(HISTORIES):
             for name, values in _beside_peers(family, kind, asks, seed).items():
                 times[name] = np.append(times.get(name, []), values)
-        ours = float(np.mean(times["tumble"]))
         for name, values in times.items():
-            ratio = float(np.mean(values)) / ours
-            low, high = np.quantile(values, [0.1, 0.9])
+            low, high = np.quantile(values, [0.1, 0.9]).tolist()
             label = "tumble" if name == "tumble" else LABELS[name]
-            spread = f"{low:.4f}-{high:.4f}"
-            case = f"G = {n_constraints}, {kind}: {label}"
-            rows.append([case, f"{np.mean(values):.4f}", spread, f"{ratio:.1f}"])
-            if name in LIMITS[n_constraints]:
-                limit = LIMITS[n_constraints][name]
-                text = f"G = {n_constraints}, {kind}: 1/{ratio:.1f} of {label} (at most 1/{limit})"
-                verdicts.append(verdict(text, ratio >= limit))
-    header = ("N = 100, D = 6", "mean s/ask", "10-90 %", "times tumble")
-    return [table(header, rows), *verdicts]
+            found.append(Timing(n_constraints, kind, label, float(np.mean(values)), low, high))
+    return found
 
 
 def _beside_peers(family: str, kind: str, asks: int, seed: int) -> dict[str, Array]:
@@ -331,6 +340,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them when none is named")
     parser.add_argument("--asks", type=int, default=12, help="suggestions timed for each number")
+    parser.add_argument("--store", action="store_true", help="keep the headline for the manual")
     options = parser.parse_args(arguments)
     description = machine.description()
     print(json.dumps({**description["hardware"], **description["versions"], "blas threads": 1}))
@@ -339,7 +349,16 @@ def main(arguments: list[str] | None = None) -> int:
         answer = PARTS[name](options.asks)
         missed = missed or any(line.startswith("MISSED") for line in answer)
         print(f"\n{name}\n" + "\n".join(answer), flush=True)
+    if options.store:
+        store(headline_timings(options.asks), _about(description))
     return 1 if missed else 0
+
+
+def _about(description: dict[str, Any]) -> dict[str, Any]:
+    """What the manual says of the machine, and what else a reader may want to know."""
+    hardware, versions = description["hardware"], description["versions"]
+    version = f"version {__version__} (commit {description['commit'][:7]})"
+    return {"version": version, **hardware, "versions": versions, "code": description["code"]}
 
 
 if __name__ == "__main__":

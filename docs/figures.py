@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import matplotlib as mpl
@@ -19,15 +21,24 @@ from tumble.core.process.gp import condition
 from tumble.core.process.slopes import slopes_at
 from tumble.problems import figure1
 
-TEAL, ORANGE, GREY = "#00796b", "#e64a19", "#777777"
+BLUE, ORANGE, GREY = "#0a84d0", "#d55e00", "#888888"  # told apart with every kind of colour vision
 STYLE = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "tumble",
-    "figure.facecolor": "white",
+    "savefig.transparent": True,
 }
+INK = "#d7dae0"
+ON_DARK = dict.fromkeys(
+    ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+)
+
+
+def _ink() -> Any:
+    """The colour of text, which a page in the dark has light."""
+    return mpl.rcParams["text.color"]
 
 
 def _process() -> Any:
@@ -43,9 +54,9 @@ def crossings() -> Figure:
     mean, var = gp.predict(x)
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
-    top.fill_between(x[:, 0], mean - 2 * np.sqrt(var), mean + 2 * np.sqrt(var), color=TEAL, alpha=0.15, lw=0)
-    top.plot(x[:, 0], mean, color=TEAL)
-    top.plot(gp.X[:, 0], y, "o", color="black", ms=4)
+    top.fill_between(x[:, 0], mean - 2 * np.sqrt(var), mean + 2 * np.sqrt(var), color=BLUE, alpha=0.15, lw=0)
+    top.plot(x[:, 0], mean, color=BLUE)
+    top.plot(gp.X[:, 0], y, "o", color=_ink(), ms=4)
     for u, colour in zip(figure1.THRESHOLDS, (GREY, ORANGE), strict=True):
         top.axhline(u, color=colour, ls="--", lw=1)
         top.annotate(
@@ -69,20 +80,32 @@ def minima() -> Figure:
     }
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axes = figure.subplots()
-    for (name, samples), colour in zip(laws.items(), (TEAL, ORANGE), strict=True):
-        axes.hist(samples, bins=80, range=(-6.0, -1.0), density=True, color=colour, alpha=0.5, label=name)
-    axes.axvline(y.min(), color="black", lw=1, label="smallest observation")
-    axes.axvline(problems.get("figure1").f_min, color="black", ls=":", lw=1, label="true minimum")
+    for (name, samples), colour in zip(laws.items(), (BLUE, ORANGE), strict=True):
+        heights, _, _ = axes.hist(samples, bins=80, range=(-6.0, -1.0), density=True, color=colour, alpha=0.5)
+        at = float(np.median(samples[samples > -6.0]))
+        _label(axes, at, float(np.max(heights)) * 0.6, name, colour, right=name.startswith("joint"))
+    top = axes.get_ylim()[1]
+    for value, name, style in (
+        (float(y.min()), "smallest observation", "-"),
+        (problems.get("figure1").f_min, "true minimum", ":"),
+    ):
+        axes.axvline(value, color=_ink(), ls=style, lw=1)
+        _label(axes, value, top * (0.95 if style == "-" else 0.8), name, _ink())
     axes.set(xlabel="f*", ylabel="density")
-    axes.legend(frameon=False)
     return figure
+
+
+def _label(axes: Any, x: float, y: float, text: str, colour: Any, *, right: bool = True) -> None:
+    """A word beside what it names, in its colour."""
+    offset, align = ((5, 0), "left") if right else ((-45, 0), "right")
+    axes.annotate(text, (x, y), xytext=offset, textcoords="offset points", ha=align, color=colour)
 
 
 def controller() -> Figure:
     """What the controller asks for over 40 trials, for three fates."""
     settings = tumble.Settings()
     fates = {
-        "nothing fails": (set(), TEAL),
+        "nothing fails": (set(), BLUE),
         "failures early": ({0, 1, 2, 3}, ORANGE),
         "failures spread": ({2, 10, 18, 26, 34}, GREY),
     }
@@ -94,20 +117,26 @@ def controller() -> Figure:
         for trial in range(40):
             asked.append(budget.required(state, settings))
             state = budget.step(state, trial in failing, settings)
-        axes.step(range(40), asked, where="post", color=colour, label=name)
+        axes.step(range(40), asked, where="post", color=colour)
+        _label(axes, 39, asked[-1], name, colour)
         axes.plot(sorted(failing), [asked[t] for t in sorted(failing)], "x", color=colour)
-    axes.axhline(settings.rho_b, color="black", lw=0.8, ls=":")
+    axes.axhline(settings.rho_b, color=_ink(), lw=0.8, ls=":")
     axes.annotate("bold below, careful above", (39, settings.rho_b), xytext=(0, 3),
                   textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
     axes.set(xlabel="trial (× a failure); 40 trials, 5 failures", ylabel="P(safe) asked for", ylim=(0, 1.02))
-    axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.set_xlim(-1, 46)
     return figure
+
+
+@cache
+def _searched() -> Any:
+    problem = problems.get("gardner-cosine")
+    return problem, tumble.minimize(problem, problem.bounds, trials=40, failures=6, seed=1)
 
 
 def study() -> Figure:
     """A finished search in two dimensions: safe and failed trials over the true safe area."""
-    problem = problems.get("gardner-cosine")
-    result = tumble.minimize(problem, problem.bounds, trials=40, failures=6, seed=1)
+    problem, result = _searched()
     side = np.linspace(0.0, 6.0, 200)
     points = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     value = np.array([problem.objective(p) for p in points]).reshape(200, 200)
@@ -119,20 +148,22 @@ def study() -> Figure:
     axes.contourf(side, side, g, levels=[0.0, 10.0], colors=[ORANGE], alpha=0.2)
     x = np.array([t.x for t in result.trials])
     failed = np.array([t.failed for t in result.trials])
-    axes.plot(*x[~failed].T, "o", color=TEAL, ms=4, label="safe")
-    axes.plot(*x[failed].T, "x", color=ORANGE, ms=6, label="failed")
-    axes.plot(*result.x, "*", color="black", ms=11, label="best safe")
+    axes.plot(*x[~failed].T, "o", color=BLUE, ms=4)
+    axes.plot(*x[failed].T, "x", color=ORANGE, ms=6)
+    axes.plot(*result.x, "*", color=_ink(), ms=11)
     axes.set(xlabel="x₁", ylabel="x₂", aspect="equal")
-    axes.legend(frameon=True, fontsize=7, loc="upper left")
+    words = (("● safe", BLUE), ("× failed", ORANGE), ("★ best safe", _ink()))
+    for place, (word, colour) in enumerate(words):
+        axes.text(0.36 * place, 1.03, word, color=colour, transform=axes.transAxes)
     best = problem.regret([t.value for t in result.trials], ~failed)
-    right.semilogy(np.maximum(best, 1e-6), color=TEAL)
+    right.semilogy(np.maximum(best, 1e-6), color=BLUE)
     for trial in np.flatnonzero(failed):
         right.axvline(trial, color=ORANGE, lw=0.8)
     right.set(xlabel="trial (lines: failures)", ylabel="regret of the best safe trial")
     return figure
 
 
-FIGURES: dict[str, Callable[[], Figure]] = {
+FIGURES: dict[str, Callable[[], Figure]] = {  # drawn once for a light page and once for a dark one
     "assets/how/crossings.svg": crossings,
     "assets/how/minima.svg": minima,
     "assets/how/controller.svg": controller,
@@ -140,12 +171,17 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-def draw(name: str) -> bytes:
-    """The figure of that address as SVG."""
+def draw(name: str, *, dark: bool = False) -> bytes:
+    """The figure of that address as SVG, for a light or for a dark page."""
     buffer = io.BytesIO()
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE | (ON_DARK if dark else {})):
         FIGURES[name]().savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
+
+
+def for_the_dark(name: str) -> str:
+    """The address of the figure for a dark page."""
+    return name.replace(".svg", "-dark.svg")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -154,4 +190,14 @@ def on_files(files: Any, config: Any) -> Any:
 
     for name in FIGURES:
         files.append(File.generated(config, name, content=draw(name)))
+        files.append(File.generated(config, for_the_dark(name), content=draw(name, dark=True)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Show each figure twice, of which the page shows the one that suits it (MkDocs calls this)."""
+    for name in FIGURES:
+        image = re.compile(rf"!\[([^\]]*)\]\(((?:\.\./)*){re.escape(name)}\)")
+        both = rf"![\1](\2{name}#only-light)![\1](\2{for_the_dark(name)}#only-dark)"
+        markdown = image.sub(both, markdown)
+    return markdown

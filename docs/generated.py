@@ -1,4 +1,4 @@
-"""Parts of the manual that are made from the code: the command line, and the keys of a study file.
+"""Parts of the manual that are made: the command line, the keys of a study file, and the table of speed.
 
 python -m docs.generated            say which pages are out of date
 python -m docs.generated --write    write them
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from benchmarks import timings
 from tumble.cli import app
 from tumble.cli.options import EXIT_CODES
 from tumble.studies.keys import FILE
@@ -159,7 +160,9 @@ def pages() -> dict[Path, str]:
     text = study_file.read_text(encoding="utf-8")
     text = between_marks(text, "keys", keys(FILE))
     text = between_marks(text, "keys of a parameter", keys(TABLE))
-    return {DOCS / "cli.md": command_line(), study_file: text}
+    speed = DOCS / "benchmarks.md"
+    timed = between_marks(speed.read_text(encoding="utf-8"), "speed", timings.manual_part())
+    return {DOCS / "cli.md": command_line(), study_file: text, speed: timed}
 
 
 def main(arguments: list[str] | None = None) -> int:

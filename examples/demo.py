@@ -12,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -21,11 +23,18 @@ from tumble import Failure, Optimizer, Outcome, Trial, plots
 Array = NDArray[np.float64]
 
 TRIALS, FAILURES = 60, 6
+MOST = 45  # failures that a picture has room for
 NAMES = ("speed", "feed", "pecks")
 UNITS = ("rpm", "mm/rev", "a hole")
 BOUNDS = np.array([[500.0, 4000.0], [0.05, 0.40], [1.0, 6.0]])
 START = np.array([900.0, 0.08, 3.0])  # a setting known to work
 CONSTRAINTS = ("torque - 12 N m", "temperature - 80 °C")
+PRINTED = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
+INK = "#d7dae0"
+ON_DARK = {
+    "figure.facecolor": "#1e2129", "axes.facecolor": "#1e2129", "savefig.facecolor": "#1e2129",
+    "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+}  # fmt: skip
 
 
 def drill(x: Array) -> Outcome:
@@ -106,29 +115,93 @@ def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
 
 
 def pictures(opt: Optimizer, other: Optimizer, folder: Path) -> list[Path]:
-    """Draw the story of the budget and the crossings of Figure 1; returns where they are."""
+    """Draw the story of the budget, for light and for dark pages, and the crossings of Figure 1."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "budget.png", folder / "crossings.png"]
-    for figure, path in zip((story(opt, other), crossings(opt)), paths, strict=True):
-        figure.savefig(path, dpi=130)
+    paths = [folder / name for name in ("budget.png", "budget-dark.png", "crossings.png")]
+    with mpl.rc_context(PRINTED):
+        story(opt, other).savefig(paths[0], dpi=200)
+        crossings(opt).savefig(paths[2], dpi=130)
+    with mpl.rc_context(PRINTED | ON_DARK):
+        story(opt, other).savefig(paths[1], dpi=200)
     return paths
 
 
-def story(opt: Optimizer, other: Optimizer) -> Figure:
-    """Progress and budget of our search, and the failures of both."""
-    figure = Figure(figsize=(9, 8), layout="constrained")
-    top, middle, bottom = figure.subplots(3, 1, sharex=True)
-    plots.draw_progress(top, plots.progress_data(opt), "seconds a hole")
-    plots.draw_budget(middle, plots.budget_data(opt))
-    both = ((opt, "-", "tumble, which knows its budget"), (other, "--", "EIC, which knows none"))
-    for searched, style, name in both:
-        billed = [t for t in searched.trials if t.billed]
-        failed = np.cumsum([t.failed for t in billed])
-        bottom.step([t.number for t in billed], failed, style, where="post", label=name, color="black")
-    bottom.axhline(FAILURES, color="black", linewidth=0.8, linestyle=":")
-    bottom.set(xlabel="trial", ylabel="failures so far")
-    bottom.legend(frameon=False)
+def story(ours: Optimizer, other: Optimizer) -> Figure:
+    """Both searches side by side: what each trial cost, how safe it was, and the failures so far."""
+    figure = Figure(figsize=(7.4, 6.0), layout="constrained")
+    axes = figure.subplots(3, 2, sharex=True, sharey="row", height_ratios=[3, 2, 2])
+    titles = (f"tumble, told that {FAILURES} may fail", "EIC, which can't be told")
+    for column, opt, title in zip(axes.T, (ours, other), titles, strict=True):
+        column[0].set_title(title, loc="left", fontweight="bold")
+        draw_trials(column[0], opt)
+        draw_safety(column[1], opt)
+        draw_failures(column[2], opt)
+        column[2].set_xlabel("trial")
+    name_marks(axes[0, 0])
+    for row, label in zip(axes, ("seconds a hole", "P(safe)", "failures so far"), strict=True):
+        row[0].set_ylabel(label)
     return figure
+
+
+def name_marks(ax: Axes) -> None:
+    """What the marks mean, in their colours."""
+    words = (("• safe", plots.SAFE), ("× over a limit", plots.FAILED), ("× bit broke", plots.CRASHED))
+    for place, (word, colour) in enumerate(words):
+        ax.text(0.98, 0.82 - 0.09 * place, word, color=colour, ha="right", transform=ax.transAxes)
+
+
+def draw_trials(ax: Axes, opt: Optimizer) -> None:
+    """Seconds of each hole, on a logarithmic axis, and the best safe one so far."""
+    data = plots.progress_data(opt)
+    trials = list(zip(data.number, data.value, data.failed, strict=True))
+    safe = [(n, v) for n, v, failed in trials if not failed]
+    broke = [(n, v) for n, v, failed in trials if failed and v is not None]
+    crashed = [n for n, v, _ in trials if v is None]
+    ax.plot(*zip(*safe, strict=True), "o", color=plots.SAFE, ms=3.5, alpha=0.8, mew=0)
+    if broke:
+        ax.plot(*zip(*broke, strict=True), "x", color=plots.FAILED, ms=5)
+    ax.plot(
+        crashed, [0.95] * len(crashed), "x", color=plots.CRASHED, ms=5, transform=ax.get_xaxis_transform()
+    )
+    best = [np.nan if value is None else value for value in data.best]
+    ax.step(data.number, best, where="post", color=mpl.rcParams["text.color"], lw=1.4)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("")
+    ax.set_yticks([10, 20, 50, 100])
+    ax.set_ylim(3.0, 110.0)
+    ax.annotate(f"best safe {best[-1]:.2f} s", (data.number[-1], best[-1]), xytext=(0, -12),
+                textcoords="offset points", ha="right")  # fmt: skip
+
+
+def draw_safety(ax: Axes, opt: Optimizer) -> None:
+    """The P(safe) of each suggestion, and the one that was asked for where a controller asks."""
+    asked = [(t.number, t.suggestion, t.failed) for t in opt.trials if t.suggestion is not None]
+    for failed, marker, colour in ((False, "o", plots.SAFE), (True, "x", plots.FAILED)):
+        shown = [(n, s.p_safe) for n, s, f in asked if f == failed]
+        if shown:
+            ax.plot(*zip(*shown, strict=True), marker, color=colour, ms=3.5 if marker == "o" else 5, mew=1.2)
+    if opt.max_failures is not None:
+        numbers, levels = zip(*[(n, s.rho) for n, s, _ in asked], strict=True)
+        ax.step(numbers, levels, where="mid", color=mpl.rcParams["text.color"], lw=1.0)
+        lowest = int(np.argmin(levels))
+        ax.annotate(
+            "asked for", (numbers[lowest], levels[lowest]), xytext=(5, -2), textcoords="offset points"
+        )
+    ax.set(ylim=(-0.04, 1.06), yticks=[0, 0.5, 1])
+
+
+def draw_failures(ax: Axes, opt: Optimizer) -> None:
+    """Failures so far, and the budget."""
+    billed = [t for t in opt.trials if t.billed]
+    failed = np.cumsum([t.failed for t in billed])
+    numbers = [t.number for t in billed]
+    ax.axhspan(FAILURES, MOST, color=plots.FAILED, alpha=0.12, lw=0)
+    ax.step(numbers, failed, where="post", color=plots.FAILED, lw=1.6)
+    ax.annotate(f"{failed[-1]}", (numbers[-1], failed[-1]), xytext=(4, 0), textcoords="offset points",
+                va="center", color=plots.FAILED, fontweight="bold", annotation_clip=False)  # fmt: skip
+    ax.text(0, MOST - 2, f"more than the {FAILURES} that may fail", va="top", color=plots.FAILED)
+    ax.set(ylim=(0, MOST), yticks=[0, FAILURES, 20, 40])
 
 
 def crossings(opt: Optimizer) -> Figure:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-SAFE, FAILED, NEUTRAL = "#2a7f62", "#c0392b", "#34495e"
+SAFE, FAILED, NEUTRAL = "#0a84d0", "#d55e00", "#666666"
 WIDTH, HEIGHT = 560, 210
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 14, 34  # margins
 BAR, ROW = 300, 20  # length and height of a bar

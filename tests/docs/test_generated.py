@@ -54,6 +54,7 @@ def test_a_page_that_differs_is_named_and_written(tmp_path, monkeypatch, capsys)
     page.write_text(
         "<!-- keys --><!-- /keys -->\n<!-- keys of a parameter --><!-- /keys of a parameter -->\n"
     )
+    (tmp_path / "benchmarks.md").write_text("<!-- speed --><!-- /speed -->")
     monkeypatch.setattr(generated, "DOCS", tmp_path)
     assert generated.main([]) == 1
     assert "study-file.md is out of date" in capsys.readouterr().out

@@ -37,14 +37,18 @@ def test_a_line_says_what_went_wrong():
     assert all(text == "bit broke" or text.endswith("too high") for text in wrong)
 
 
-def test_the_whole_demonstration_prints_a_result_and_draws_two_pictures(tmp_path, capsys, monkeypatch):
+def test_the_whole_demonstration_prints_a_result_and_draws_its_pictures(tmp_path, capsys, monkeypatch):
     search = demo.search
     monkeypatch.setattr(demo, "search", lambda method, seed, live: search(method, seed, live=live, trials=6))
     assert demo.main(["--out", str(tmp_path), "--seed", "1"]) == 0
     text = capsys.readouterr().out
     assert "best safe setting   speed" in text
     assert "of 6 in 6 trials" in text
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.png", "crossings.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "budget-dark.png",
+        "budget.png",
+        "crossings.png",
+    ]
 
 
 def test_a_search_is_cut_at_its_last_allowed_failure():

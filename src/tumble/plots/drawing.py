@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +14,16 @@ from tumble.plots.slices import Slice, safe_ranges
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SAFE, FAILED, CRASHED, NEUTRAL = "#2a7f62", "#c0392b", "#f39c12", "#34495e"
+# Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
+SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
+DECADES = 30.0  # from which ratio of the largest to the smallest on an axis is logarithmic
 
 
 def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
     """The best safe value over trials, safe trials as dots, failed ones as crosses.
 
-    A failed trial without a value is a dotted line.
+    A failed trial without a value is a cross at the upper edge. Where values span decades the axis is
+    logarithmic.
 
     Parameters
     ----------
@@ -30,19 +34,42 @@ def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
     label
         What the value is called.
     """
+    trials = list(zip(data.number, data.value, data.failed, strict=True))
     for failed, colour, marker in ((False, SAFE, "o"), (True, FAILED, "x")):
-        shown = [(n, v) for n, v, f in zip(data.number, data.value, data.failed, strict=True) if f == failed]
-        known = [(n, v) for n, v in shown if v is not None]
+        known = [(n, v) for n, v, f in trials if f == failed and v is not None]
         if known:
-            numbers, values = zip(*known, strict=True)
-            ax.scatter(numbers, values, c=colour, marker=marker, label="failed" if failed else "safe")
-    crashed = [n for n, v, f in zip(data.number, data.value, data.failed, strict=True) if f and v is None]
-    for i, number in enumerate(crashed):
-        ax.axvline(number, color=FAILED, linestyle=":", linewidth=1.0, label="" if i else "failed, no value")
+            ax.scatter(*zip(*known, strict=True), s=22, c=colour, marker=marker, linewidths=1.3, zorder=3)
+            _name_highest(ax, known, "failed" if failed else "safe", colour)
+    crashed = [n for n, v, f in trials if f and v is None]
+    ax.plot(crashed, [0.97] * len(crashed), "x", color=CRASHED, transform=ax.get_xaxis_transform())
+    if crashed:
+        name_point(ax, crashed[-1], 0.97, "crashed", CRASHED, upper_edge=True)
     best = [np.nan if b is None else b for b in data.best]
-    ax.step(data.number, best, where="post", color=NEUTRAL, label="best safe")
+    ax.step(data.number, best, where="post", color=NEUTRAL, linewidth=1.6)
+    if best and np.isfinite(best[-1]):
+        name_point(ax, data.number[-1], best[-1], f"best {best[-1]:.4g}", NEUTRAL)
+    if spans_decades([v for _, v, _ in trials if v is not None]):
+        ax.set_yscale("log")
     ax.set(xlabel="trial", ylabel=label)
-    ax.legend(frameon=False)
+
+
+def spans_decades(values: Sequence[float]) -> bool:
+    """Whether values are positive and so far apart that an axis should be logarithmic."""
+    return len(values) > 0 and min(values) > 0.0 and max(values) >= DECADES * min(values)
+
+
+def name_point(ax: Axes, x: float, y: float, text: str, colour: str, *, upper_edge: bool = False) -> None:
+    """A word beside a point, in its colour, in place of a legend; y counts from 0 to 1 for the upper edge."""
+    coordinates = ax.get_xaxis_transform() if upper_edge else "data"
+    ax.annotate(
+        text, (x, y), xycoords=coordinates, xytext=(6, 0), textcoords="offset points", va="center",
+        color=colour, fontsize="small", annotation_clip=False,
+    )  # fmt: skip
+
+
+def _name_highest(ax: Axes, points: Sequence[tuple[int, float]], text: str, colour: str) -> None:
+    x, y = max(points, key=lambda point: point[1])
+    name_point(ax, x, y, text, colour)
 
 
 def draw_budget(ax: Axes, data: BudgetPath) -> None:
@@ -56,12 +83,14 @@ def draw_budget(ax: Axes, data: BudgetPath) -> None:
         The numbers.
     """
     ax.step(data.number, data.failures_left, where="post", color=FAILED)
-    ax.set(xlabel="trial", ylabel="failures left, ΔB")
+    ax.set_xlabel("trial")
+    ax.set_ylabel("failures left, ΔB", color=FAILED)
     ax.set_ylim(bottom=0)
     other = ax.twinx()
-    other.plot(data.number, data.rho, color=NEUTRAL)
-    other.axhline(data.rho_b, color=NEUTRAL, linestyle=":", linewidth=1)
-    other.set(ylabel="P(safe) asked for, ρ", ylim=(0, 1.02))
+    other.plot(data.number, data.rho, color=SAFE)
+    other.axhline(data.rho_b, color=SAFE, linestyle=":", linewidth=1)
+    other.set_ylabel("P(safe) asked for, ρ", color=SAFE)
+    other.set_ylim(0, 1.02)
 
 
 def draw_forecast(ax: Axes, data: Forecast) -> None:

@@ -14,7 +14,7 @@ CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 RUN_READY = $(VENV)/.ready-run
 TEST_READY = $(VENV)/.ready-test
 
-.PHONY: help run test lint types unit docs bench format clean
+.PHONY: help run test lint types unit docs report bench format clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,7 @@ help:
 	@echo 'make unit    pytest with branch coverage'
 	@echo 'make format  let ruff rewrite what it can'
 	@echo 'make docs    build the manual into site/; a warning is an error'
+	@echo 'make report  build the technical report, out/report.pdf'
 	@echo 'make bench   speed and quality beside the neighbours'
 	@echo 'make clean   remove .venv and everything that was built'
 	@echo
@@ -58,6 +59,9 @@ format: $(TEST_READY)
 
 docs: $(TEST_READY)
 	$(BIN)/mkdocs build --strict
+
+report: $(TEST_READY)
+	$(BIN)/python -m docs.report
 
 bench: $(TEST_READY)
 	$(BIN)/python -m benchmarks.speed

@@ -82,23 +82,22 @@ def minima() -> Figure:
     axes = figure.subplots()
     for (name, samples), colour in zip(laws.items(), (BLUE, ORANGE), strict=True):
         heights, _, _ = axes.hist(samples, bins=80, range=(-6.0, -1.0), density=True, color=colour, alpha=0.5)
-        at = float(np.median(samples[samples > -6.0]))
-        _label(axes, at, float(np.max(heights)) * 0.6, name, colour, right=name.startswith("joint"))
-    top = axes.get_ylim()[1]
-    for value, name, style in (
-        (float(y.min()), "smallest observation", "-"),
-        (problems.get("figure1").f_min, "true minimum", ":"),
+        at = -1.7 if name.startswith("joint") else -4.1
+        _label(axes, at, float(np.max(heights)) * 0.45, name, colour)
+    for value, name, style, height in (
+        (float(y.min()), "smallest observation", "-", 0.95),
+        (problems.get("figure1").f_min, "true minimum", ":", 0.75),
     ):
         axes.axvline(value, color=_ink(), ls=style, lw=1)
-        _label(axes, value, top * (0.95 if style == "-" else 0.8), name, _ink())
+        axes.annotate(name, (value, height), xycoords=("data", "axes fraction"), xytext=(-4, 0),
+                      textcoords="offset points", ha="right", va="top")  # fmt: skip
     axes.set(xlabel="f*", ylabel="density")
     return figure
 
 
-def _label(axes: Any, x: float, y: float, text: str, colour: Any, *, right: bool = True) -> None:
+def _label(axes: Any, x: float, y: float, text: str, colour: Any) -> None:
     """A word beside what it names, in its colour."""
-    offset, align = ((5, 0), "left") if right else ((-45, 0), "right")
-    axes.annotate(text, (x, y), xytext=offset, textcoords="offset points", ha=align, color=colour)
+    axes.annotate(text, (x, y), xytext=(5, 0), textcoords="offset points", color=colour)
 
 
 def controller() -> Figure:
@@ -118,13 +117,14 @@ def controller() -> Figure:
             asked.append(budget.required(state, settings))
             state = budget.step(state, trial in failing, settings)
         axes.step(range(40), asked, where="post", color=colour)
-        _label(axes, 39, asked[-1], name, colour)
+        at = {"nothing fails": 14, "failures early": 8, "failures spread": 36}[name]
+        _label(axes, at, asked[at] + 0.04, name, colour)
         axes.plot(sorted(failing), [asked[t] for t in sorted(failing)], "x", color=colour)
     axes.axhline(settings.rho_b, color=_ink(), lw=0.8, ls=":")
-    axes.annotate("bold below, careful above", (39, settings.rho_b), xytext=(0, 3),
-                  textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
-    axes.set(xlabel="trial (× a failure); 40 trials, 5 failures", ylabel="P(safe) asked for", ylim=(0, 1.02))
-    axes.set_xlim(-1, 46)
+    axes.annotate("bold below, careful above", (5, settings.rho_b), xytext=(0, 3),
+                  textcoords="offset points", fontsize=8)  # fmt: skip
+    axes.set(xlabel="trial (× a failure); 40 trials, 5 failures", ylabel="P(safe) asked for", ylim=(0, 1.1))
+    axes.set_xlim(-1, 42)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Parts of the manual that are made: the command line, the keys of a study file, and the table of speed.
+"""Parts of the manual that are made: the command line, the keys of a study file, the tables of stored lines.
 
 python -m docs.generated            say which pages are out of date
 python -m docs.generated --write    write them
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from benchmarks import timings
+from benchmarks import attacks, guarantees, timings
+from benchmarks.quality import manual
 from tumble.cli import app
 from tumble.cli.options import EXIT_CODES
 from tumble.studies.keys import FILE
@@ -155,14 +156,32 @@ def _table(header: tuple[str, ...], rows: list[list[str]]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is made, or has a part that is: its text as the code would have it."""
-    study_file = DOCS / "study-file.md"
-    text = study_file.read_text(encoding="utf-8")
-    text = between_marks(text, "keys", keys(FILE))
-    text = between_marks(text, "keys of a parameter", keys(TABLE))
-    speed = DOCS / "benchmarks.md"
-    timed = between_marks(speed.read_text(encoding="utf-8"), "speed", timings.manual_part())
-    return {DOCS / "cli.md": command_line(), study_file: text, speed: timed}
+    """Every page that is made, or has a part that is: its text as the code and the stored lines have it."""
+    parts = {
+        "study-file.md": {"keys": keys(FILE), "keys of a parameter": keys(TABLE)},
+        "benchmarks.md": {"speed": timings.manual_part()},
+        "report/index.md": report_parts(),
+    }
+    made = {DOCS / name: _filled(DOCS / name, part) for name, part in parts.items()}
+    return {DOCS / "cli.md": command_line()} | made
+
+
+def _filled(page: Path, parts: Mapping[str, str]) -> str:
+    text = page.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = between_marks(text, name, part)
+    return text
+
+
+def report_parts() -> dict[str, str]:
+    """The tables of the technical report, from stored lines."""
+    quality = manual.sections()
+    return {
+        "verdict": quality["verdict"].replace("](assets/", "](../assets/"),
+        "ablation": quality["ablation"],
+        "speed": timings.manual_part(),
+        "attacks": guarantees.attacks_part(attacks.read_lines()),
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -45,12 +45,12 @@ def figures():
 
 def test_links_between_pages_lead_somewhere():
     link = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-    drawn = {ROOT / "docs" / name for name in figures().FIGURES}
+    drawn = {(ROOT / "docs" / name).resolve() for name in figures().FIGURES}
     for page in PAGES:
         prose = FENCE.sub("", page.read_text(encoding="utf-8"))
         for target in link.findall(prose):
             if not re.match(r"[a-z]+:", target):
-                path = page.parent / target
+                path = (page.parent / target).resolve()
                 made = path in drawn or path.with_suffix(".ipynb").exists()  # while the manual is built
                 assert path.exists() or made, f"{page.relative_to(ROOT)} links to {target}"
 
@@ -60,6 +60,33 @@ def test_every_figure_is_drawn_and_shown(name):
     if not name.endswith("study.svg"):  # seconds, and drawn by every build
         assert figures().draw(name).startswith(b"<?xml")
     assert any(name in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+MADE = re.compile(
+    r"<!-- ([^/][^>]*?) -->.*?<!-- /\1 -->|<!-- attacks: made .*?<!-- attacks: end -->", re.DOTALL
+)
+MEASURED = re.compile(r"\d ± \.?\d|\d times (?:as fast|as long|tumble|faster)|s/ask|\bp = 0?\.\d")
+
+
+def without_source(text):
+    """Parts with measured figures that are not made from stored lines, nor say what they were measured on."""
+    by_hand = FENCE.sub("", MADE.sub("", text))
+    parts = re.split(r"^(?:#+ .*|- (?=\*\*))", by_hand, flags=re.MULTILINE)
+    return [part for part in parts if MEASURED.search(part) and "easured on version" not in part]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_measured_figure_comes_from_stored_lines_or_says_its_version(page):
+    if page == ROOT / "docs" / "paper" / "index.md":
+        assert "python -m experiments report" in page.read_text(encoding="utf-8")  # made as a whole
+    else:
+        assert without_source(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_measured_figure_without_a_source_is_found():
+    assert without_source("## Speed\n\nIt is 12 times as fast.\n\n## More\n\n0.3 ± 0.1\n")
+    assert not without_source("## More\n\n0.3 ± 0.1, measured on version 9\n")
+    assert not without_source("<!-- speed -->\n0.3 ± 0.1\n<!-- /speed -->\n")
 
 
 def test_paper_to_code_names_what_exists():

@@ -14,10 +14,21 @@ from fpdf import FPDF, FontFace, TextStyle
 from docs import figures
 
 FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
-SERIF = {"": "DejaVuSerif", "B": "DejaVuSerif-Bold", "I": "DejaVuSerif-Italic", "BI": "DejaVuSerif-BoldItalic"}
-MONO = {"": "DejaVuSansMono", "B": "DejaVuSansMono-Bold"}
+SERIF = {
+    "": "DejaVuSerif",
+    "B": "DejaVuSerif-Bold",
+    "I": "DejaVuSerif-Italic",
+    "BI": "DejaVuSerif-BoldItalic",
+}
+MONO = {
+    "": "DejaVuSansMono",
+    "B": "DejaVuSansMono-Bold",
+    "I": "DejaVuSansMono-Oblique",
+    "BI": "DejaVuSansMono-BoldOblique",
+}
 SIZE = 9.0  # points
 WIDTH = 500  # of a figure
+FIRST_COLUMN = 36  # per cent of a table
 
 
 class Report(FPDF):
@@ -52,7 +63,6 @@ def _new_page() -> Report:
             page.add_font(family, style, FONTS / f"{name}.ttf")  # type: ignore[arg-type]
     page.set_font("serif", size=SIZE)
     page.set_title("Bayesian optimisation under a budget of failures")
-    page.set_creation_date(None)  # type: ignore[arg-type]
     page.add_page()
     return page
 
@@ -60,8 +70,8 @@ def _new_page() -> Report:
 def _styles() -> dict[str, Any]:
     code = FontFace(family="mono", size_pt=SIZE - 1.5)
     return {
-        "h1": TextStyle(font_family="serif", font_style="B", font_size_pt=15, t_margin=0, b_margin=4),
-        "h2": TextStyle(font_family="serif", font_style="B", font_size_pt=11, t_margin=5, b_margin=2),
+        "h1": TextStyle(font_family="serif", font_style="B", font_size_pt=14, t_margin=0, b_margin=0.5),
+        "h2": TextStyle(font_family="serif", font_style="B", font_size_pt=11, t_margin=4, b_margin=0.4),
         "code": code,
         "pre": TextStyle(font_family="mono", font_size_pt=SIZE - 1.5, t_margin=2, b_margin=2),
     }
@@ -89,6 +99,16 @@ def _figure(name: str, folder: Path) -> str:
 
 
 def _with_table_widths(html: str) -> str:
-    """Tables over the whole width, in small print, numbers to the right."""
-    html = html.replace("<table>", '<table width="100%"><font size="7">').replace("</table>", "</font></table>")
-    return re.sub(r'style="text-align: (\w+);"', r'align="\1"', html)
+    """Tables over the whole width, in small print: words to the left, numbers to the right."""
+    html = html.replace("<table>", '<table width="100%"><font size="7">')
+    html = html.replace("</table>", "</font></table>").replace("<td>", '<td align="left">')
+    html = re.sub(r'style="text-align: (\w+);"', r'align="\1"', html)
+    return re.sub(r"<thead>.*?</thead>", _with_column_widths, html, flags=re.DOTALL)
+
+
+def _with_column_widths(head: re.Match[str]) -> str:
+    """A head whose first column is wide and whose others are equal; fpdf2 wants a width of each."""
+    count = head[0].count("<th")
+    others = (100 - FIRST_COLUMN) / max(count - 2, 1)  # the tag of the head itself begins like a cell's
+    first = head[0].replace("<th>", f'<th width="{FIRST_COLUMN}%" align="left">', 1)
+    return first.replace("<th align", f'<th width="{others:.0f}%" align')

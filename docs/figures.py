@@ -81,17 +81,17 @@ def minima() -> Figure:
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axes = figure.subplots()
     for (name, samples), colour in zip(laws.items(), (BLUE, ORANGE), strict=True):
-        heights, _, _ = axes.hist(samples, bins=80, range=(-6.0, -1.0), density=True, color=colour, alpha=0.5)
-        at = -1.7 if name.startswith("joint") else -4.1
+        heights, _, _ = axes.hist(samples, bins=80, range=(-5.0, -1.0), density=True, color=colour, alpha=0.5)
+        at = -1.4 if name.startswith("joint") else -4.1
         _label(axes, at, float(np.max(heights)) * 0.45, name, colour)
-    for value, name, style, height in (
-        (float(y.min()), "smallest observation", "-", 0.95),
-        (problems.get("figure1").f_min, "true minimum", ":", 0.75),
+    for value, name, style, offset, align in (
+        (float(y.min()), "smallest observation", "-", 4, "left"),
+        (problems.get("figure1").f_min, "true minimum", ":", -4, "right"),
     ):
         axes.axvline(value, color=_ink(), ls=style, lw=1)
-        axes.annotate(name, (value, height), xycoords=("data", "axes fraction"), xytext=(-4, 0),
-                      textcoords="offset points", ha="right", va="top")  # fmt: skip
-    axes.set(xlabel="f*", ylabel="density")
+        axes.annotate(name, (value, 0.95), xycoords=("data", "axes fraction"), xytext=(offset, 0),
+                      textcoords="offset points", ha=align, va="top")  # fmt: skip
+    axes.set(xlabel="f*", ylabel="density", xlim=(-4.6, -0.5))
     return figure
 
 

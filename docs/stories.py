@@ -62,6 +62,8 @@ def blocks(text: str) -> list[Block]:
         line = text.count("\n", 0, match.start()) + 2
         found.append(Block(language, title.group(1) if title else None, code, line, match.end()))
         begins.append(match.start())
+    if not found:
+        return []
     return [
         Block(b.language, b.title, b.code, b.line, b.end, _output(text, b, after, begin))
         for b, after, begin in zip(found, [*found[1:], None], [*begins[1:], 0], strict=True)

@@ -69,11 +69,11 @@ class Entry:
     @property
     def p_safe(self) -> float | None:
         """P(safe) as it was predicted; None where nothing but failures without a value had been seen."""
-        return self.decision.get("p_safe") if self.decision.get("mean") is not None or self._is_own else None
+        return self.decision.get("p_safe") if self.decision.get("mean") is not None or self._confirms else None
 
     @property
-    def _is_own(self) -> bool:
-        return self.decision.get("mode") in ("start", "confirm")
+    def _confirms(self) -> bool:
+        return self.decision.get("mode") == "confirm"
 
     @property
     def retries(self) -> tuple[str, ...]:

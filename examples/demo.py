@@ -1,4 +1,4 @@
-"""A drill is tuned in 60 trials of which 6 may fail, live in the terminal: `make run`.
+"""A drill is tuned in at most 60 trials of which 6 may fail, live in the terminal: `make run`.
 
     python examples/demo.py [--seed N] [--out FOLDER]
 
@@ -23,6 +23,7 @@ from tumble import Failure, Optimizer, Outcome, Trial, plots
 Array = NDArray[np.float64]
 
 TRIALS, FAILURES = 60, 6
+ENOUGH = 0.05  # seconds a hole: the search ends when the trials left gain less
 MOST = 45  # failures that a picture has room for
 NAMES = ("speed", "feed", "pecks")
 UNITS = ("rpm", "mm/rev", "a hole")
@@ -51,11 +52,14 @@ def drill(x: Array) -> Outcome:
 
 
 def search(method: Literal["tumble", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
-    """One search from the known setting; ``live`` prints every trial with what was asked for."""
+    """One search from the known setting; ``live`` prints every trial with what was asked for.
+
+    With a budget it ends when little is left to gain; the other search can't tell.
+    """
     opt = Optimizer(BOUNDS, trials, FAILURES if method == "tumble" else None, CONSTRAINTS, seed, method)
     first = drill(START)
     opt.tell(START, first.value, constraints=first.constraints, billed=False)
-    while opt.trials_left:
+    while opt.trials_left and not (method == "tumble" and is_done(opt)):
         suggestion = opt.ask()
         try:
             outcome = drill(suggestion.x)
@@ -65,6 +69,11 @@ def search(method: Literal["tumble", "eic"], seed: int, *, live: bool, trials: i
         if live:
             print(line(trial, opt), flush=True)
     return opt
+
+
+def is_done(opt: Optimizer) -> bool:
+    """Whether the trials left gain less than ENOUGH."""
+    return opt.gain is not None and opt.gain.bound < ENOUGH
 
 
 def line(trial: Trial, opt: Optimizer) -> str:
@@ -103,11 +112,13 @@ def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
     stopped = until_failure(other, budget)
     by_then = min((t.value for t in stopped if t.safe and t.value is not None), default=np.nan)
     setting = ", ".join(f"{n} {v:.4g} {u}" for n, v, u in zip(NAMES, best.x, UNITS, strict=True))
+    assert ours.gain is not None
     return "\n".join([
         f"best safe setting   {setting}: {best.value:.2f} s a hole (trial {best.number})",
         f"recommended         {recommended.mean:.2f} ± {recommended.std:.2g} s, "
         f"P(safe) {recommended.p_safe:.2%}",
-        f"failures            {ours.n_failures} of {budget} in {ours.max_trials} trials",
+        f"failures            {ours.n_failures} of {budget} in {ours.n_told - 1} trials; "
+        f"the {ours.trials_left} left gain at most {ours.gain.bound:.2f} s",
         f"without a budget    EIC breaks {other.n_failures} in {other.max_trials} trials for "
         f"{other.best.value:.2f} s; stopped at its failure {budget} (trial {stopped[-1].number}) it had "
         f"{by_then:.2f} s",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tumble.core.calibration import MEMORY, reliability, widening
+from tumble.core.calibration import MEMORY, UPPER_QUARTILE, reliability, widening
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.just(float("nan")), max_size=80))
@@ -31,6 +31,14 @@ def test_well_calibrated_predictions_are_hardly_touched():
     rng = np.random.default_rng(0)
     factors = [widening(rng.standard_normal(50)) for _ in range(200)]
     assert np.median(factors) < 1.5
+
+
+def test_compared_with_an_upper_quartile_a_right_model_is_left_alone():
+    rng = np.random.default_rng(0)
+    factors = [widening(rng.standard_normal(n), UPPER_QUARTILE) for n in (5, 20, 50) for _ in range(100)]
+    assert np.mean(factors) < 1.1
+    wrong = [widening(3.0 * rng.standard_normal(30), UPPER_QUARTILE) for _ in range(100)]
+    assert 1.8 < np.median(wrong) < 4.0
 
 
 def test_errors_towards_the_safe_side_cost_nothing():

@@ -14,6 +14,8 @@ from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import SHARPNESS, fit_crashes
 from tumble.core.process.gp import condition
 from tumble.core.process.kernels import Kernel
+from tumble.core.process.outputs import Outputs
+from tumble.core.student import Law
 
 
 def several(kernel: Kernel, dim: int, count: int) -> Feasibility:
@@ -45,6 +47,35 @@ def test_a_widened_constraint_claims_less():
     x = np.random.default_rng(1).random((6, 2))
     close(wide.scores(x)[:, 0], plain.scores(x)[:, 0] / 2.0, 1e-12)
     close(wide.scores(x)[:, 1], plain.scores(x)[:, 1], 1e-12)
+
+
+def test_a_constraint_under_student_s_law_has_its_probability_and_gradient():
+    plain = several("matern52", 2, 2)
+    laws = (Law(1.3, 3.0), Law(1.1, 40.0))
+    feasibility = replace(plain, laws=laws, widening=(1.0, 1.5), measured=True)
+    x = np.random.default_rng(1).random((6, 2))
+    expected = []
+    for gp, law, width in zip(plain.constraints, laws, feasibility.widening, strict=True):
+        mean, var = gp.predict(x)
+        std = width * law.width * np.sqrt(var + gp.hyper.noise**2)
+        expected.append(stats.t.cdf(-mean / std, law.freedom))
+    close(feasibility.each(x), np.transpose(expected), 1e-10)
+    close(feasibility.log_prob(x), np.log(expected).sum(axis=0), 1e-10)
+    value, grad = feasibility.log_prob_and_grad(x)
+    close(value, feasibility.log_prob(x), 1e-10)
+    close(grad, central(feasibility.log_prob, x), 1e-6)
+    close(feasibility.margin_and_grad(x)[1], central(feasibility.margin, x), 1e-6)
+
+
+def test_what_is_predicted_has_the_quantiles_of_the_law():
+    gp = replace(problem("matern52", 2, 10)[0], outputs=Outputs(0.0, 4.0))
+    law = Law(1.3, 3.0)
+    x = np.random.default_rng(1).random((3, 2))
+    median, std = Feasibility((gp,), widening=(2.0,), laws=(law,)).predicted(x)
+    mean, var = gp.predict(x)
+    low, high = (4.0 * (mean + 1.3 * stats.t.ppf(q, 3.0) * np.sqrt(var)) for q in stats.norm.cdf([-1.0, 1.0]))
+    close(median[:, 0], 4.0 * mean, 1e-12)
+    close(std[:, 0], 0.5 * (high - low), 1e-10)
 
 
 def test_safety_is_of_what_will_be_measured_where_the_noise_counts():

@@ -19,7 +19,7 @@ from tumble.errors import InputError
 
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
-    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety",
+    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety", "integrate",
 )  # fmt: skip
 
 
@@ -34,6 +34,7 @@ OTHERWISE: dict[str, Any] = {
     "alarm": False,
     "bound_risk": False,
     "doubt_safety": False,
+    "integrate": False,
 }  # what 0.1.0 did
 
 
@@ -50,6 +51,7 @@ def test_the_paper_s_settings_are_as_printed():
     off = (
         "standardize", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
         "calibrate", "optimism", "gap", "delta", "safest_odds", "surprise", "alarm",
+        "integrate",
     )  # fmt: skip
     assert not any(getattr(paper, name) for name in off)
     assert {paper.objective.additive, paper.objective.mean_std} == {None}

@@ -73,9 +73,8 @@ class SafeSet:
     def may_enlarge(self, x: Array) -> Mask:
         """(M,) whether points x of S are in G."""
         gains = np.tile(self._survivable, (len(x), 1))
-        widths = self.feasibility.widening or (1.0,) * len(self.feasibility.constraints)
-        for frontier, width in zip(self._frontiers, widths, strict=True):
-            gains &= frontier.optimistic_upper(x, BETA * width) <= 0.0
+        for frontier, beta in zip(self._frontiers, self.feasibility.deviations(BETA), strict=True):
+            gains &= frontier.optimistic_upper(x, beta) <= 0.0
         return np.asarray(gains.any(axis=1))
 
     @cached_property

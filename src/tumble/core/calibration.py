@@ -5,18 +5,20 @@ error r = (g - μ)/σ should be a standard normal draw. σ includes the noise as
 is learned late. The errors of a misfitted process are larger. The largest fifth of them is compared with what
 a normal sample of the same size has there. The constraint's standard deviation is multiplied by the
 largest ratio, so that no error stands out any more. Nothing is guaranteed: the trials are chosen by the model
-that they judge.
+that they judge. That hyperparameters are uncertain is in the predictions already (core.process.uncertainty):
+what is left to be corrected is a constraint that is not like any draw of the process.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
 from .arrays import Array, Flags
 
 MEMORY = 60  # the latest errors are used; older ones belong to hyperparameters that were learned anew since
 LARGEST_SHARE = 5  # the largest errors are compared, one in this many
+UPPER_QUARTILE = 0.75
 SMALLEST_QUANTILE = 0.3  # no error is divided by less: near 0 a ratio of quantiles says nothing
 
 
@@ -39,21 +41,26 @@ class Reliability:
     held: int
 
 
-def widening(errors: Array) -> float:
+def widening(errors: Array, quantile: float | None = None) -> float:
     """The factor, at least 1, by which a constraint's standard deviation is too small.
 
     Parameters
     ----------
     errors : (N,)
         Standardised errors, newest last; NaN where there was no prediction.
+    quantile
+        The i-th largest error is compared with this quantile of what the i-th largest of a normal sample is.
+        None for about its mean, as in 0.1.0: then a right model is widened, too.
     """
-    # max_i r_(i) / Φ^-1(1 - i / (n + 1)) over the fifth of largest errors r_(1) >= r_(2) >= …
+    # max_i r_(i) / Φ^-1(q_i) over the fifth of largest errors r_(1) >= r_(2) >= …, with q_i = 1 - i / (n + 1)
+    # or the quantile of Beta(n + 1 - i, i), the law of the i-th largest of n uniform draws
     known = errors[np.isfinite(errors)][-MEMORY:]
     n = len(known)
     if n < 2:
         return 1.0
     upper = np.sort(known)[::-1][: max(1, n // LARGEST_SHARE)]  # errors towards the unsafe side
-    expected = ndtri(1.0 - np.arange(1, len(upper) + 1) / (n + 1.0))
+    i = np.arange(1, len(upper) + 1)
+    expected = ndtri(1.0 - i / (n + 1.0) if quantile is None else betaincinv(n + 1.0 - i, i, quantile))
     return float(max(1.0, np.max(upper / np.maximum(expected, SMALLEST_QUANTILE))))
 
 

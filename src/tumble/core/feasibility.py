@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .arrays import Array, Flags
-from .normal import density_over_cdf, quantile_from_log, quantile_slope
+from .normal import quantile_from_log, quantile_slope
 from .process.crashes import Crashes
 from .process.gp import GP
+from .student import Law
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Feasibility:
         Whether safety is about what a trial will measure, noise included, or about g itself (§4.1).
     near
         Where it is given, nothing beyond the surroundings of these trials counts as safe.
+    laws
+        The law of what each constraint's process predicts (core.process.uncertainty); () for normal laws.
     """
 
     constraints: tuple[GP, ...]
@@ -55,13 +58,17 @@ class Feasibility:
     widening: tuple[float, ...] = ()
     measured: bool = False
     near: Surroundings | None = None
+    laws: tuple[Law, ...] = ()
 
     def scores(self, x: Array) -> Array:
-        """(M, G [+ 1]) -μ_j over the widened σ_j; P(safe) of each is Φ of it. Crashes come last."""
+        """(M, G [+ 1]) -μ_j over the widened σ_j; P(safe) of each is Φ of it. Crashes come last.
+
+        A score under Student's t law is the normal one that is as likely.
+        """
         columns = []
-        for gp, noise, width in self._parts():
+        for gp, noise, width, law in self._parts():
             mean, var = gp.predict(x)
-            columns.append(-mean / (width * np.sqrt(var + noise)))
+            columns.append(law.normal_score(-mean / (width * np.sqrt(var + noise))))
         if self.crash is not None:
             columns.append(quantile_from_log(self.crash.log_prob(x)))
         return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0))
@@ -87,14 +94,15 @@ class Feasibility:
         return np.where(inside, value, -np.inf), np.where(inside[:, None], grad, 0.0)
 
     def _log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
-        # ∇ log Φ(s) = φ(s)/Φ(s) ∇s,  ∇s = -∇μ / (w √(σ² + noise)) - ½ s ∇σ² / (σ² + noise),  w the widening
+        # ∇ log F(s) = f(s)/F(s) ∇s,  ∇s = -∇μ / (w √(σ² + noise)) - ½ s ∇σ² / (σ² + noise),  w the widening,
+        # F the distribution function and f the density of the law
         value, grad = np.zeros(len(x)), np.zeros_like(x)
-        for gp, noise, width in self._parts():
+        for gp, noise, width, law in self._parts():
             mean, var, d_mean, d_var = gp.predict_with_gradient(x)
             spread = var + noise
             score = -mean / (width * np.sqrt(spread))
-            log_p = log_ndtr(score)
-            ratio = density_over_cdf(score, log_p)
+            log_p = law.log_cdf(score)
+            ratio = law.density_over_cdf(score, log_p)
             d_score = -d_mean / (width * np.sqrt(spread))[:, None] - (0.5 * score / spread)[:, None] * d_var
             value += log_p
             grad += ratio[:, None] * d_score
@@ -118,6 +126,31 @@ class Feasibility:
         """The variance of the noise that safety counts, in model units: 0 where it is about g itself."""
         return gp.hyper.noise**2 if self.measured else 0.0
 
-    def _parts(self) -> list[tuple[GP, float, float]]:
-        widths = self.widening or (1.0,) * len(self.constraints)
-        return [(gp, self.noise(gp), width) for gp, width in zip(self.constraints, widths, strict=True)]
+    def predicted(self, x: Array) -> tuple[Array, Array]:
+        """What is predicted for each constraint at x (M, D), in the user's units, before any widening.
+
+        Returns
+        -------
+        median, std : (M, G)
+            Medians, and half the distances between the quantiles 16 and 84 %.
+        """
+        medians, stds = np.empty((2, len(x), len(self.constraints)))
+        for j, (gp, spread) in enumerate(zip(self.constraints, self._spreads(), strict=True)):
+            mean, var = gp.predict(x)
+            medians[:, j] = gp.outputs.to_user(mean)
+            stds[:, j] = gp.outputs.std_to_user(mean, spread * np.sqrt(var))
+        return medians, stds
+
+    def deviations(self, z: float) -> list[float]:
+        """(G) how many of its own standard deviations each process is away where its score is z."""
+        return [width * law.from_normal(z) for _, _, width, law in self._parts()]
+
+    def _spreads(self) -> list[float]:
+        """(G) half the distance between the quantiles 16 and 84 %, in standard deviations of each process."""
+        return [law.width * law.from_normal(1.0) for law in self.laws or (Law(),) * len(self.constraints)]
+
+    def _parts(self) -> list[tuple[GP, float, float, Law]]:
+        """Each process, the variance of its noise, what its standard deviation is multiplied by, its law."""
+        G = len(self.constraints)
+        parts = zip(self.constraints, self.widening or (1.0,) * G, self.laws or (Law(),) * G, strict=True)
+        return [(gp, self.noise(gp), width * law.width, law) for gp, width, law in parts]

@@ -24,7 +24,7 @@ MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
-    "share_failures", "doubt_safety",
+    "share_failures", "doubt_safety", "integrate",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -128,6 +128,9 @@ class Settings:
         Whether P(safe) is about what a trial will measure, noise included, and is corrected by how earlier
         predictions turned out (`core.calibration`). If False, P(safe) is about the constraint itself, as in
         the paper.
+    integrate
+        Whether P(safe) counts that hyperparameters are uncertain (`core.process.uncertainty`). If False, they
+        are taken as known, as in the paper.
     surprise
         With `calibrate`, a violation that lies this many standard deviations above its prediction teaches
         like a crash, too; None for crashes alone.
@@ -195,6 +198,7 @@ class Settings:
     safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True
+    integrate: bool = True
     surprise: float | None = 6.0
     alarm: bool = True
     crash_labels: int = NEAREST
@@ -286,6 +290,7 @@ class Settings:
             safest_odds=None,
             soften_phi=False,
             calibrate=False,
+            integrate=False,
             surprise=None,
             alarm=False,
             incumbent="all",
@@ -329,7 +334,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     ours = data.get("standardize", True) is not False
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
-        "doubt_safety",
+        "doubt_safety", "integrate",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

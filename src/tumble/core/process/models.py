@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array
-from ..calibration import widening
+from ..calibration import UPPER_QUARTILE, widening
 from ..feasibility import Feasibility, Surroundings
 from ..history import History
 from ..settings import Settings
+from ..student import Law
 from .covariance import Hyper
 from .crashes import fit_crashes
 from .gp import GP
 from .outputs import Warp
+from .refit import priors_in_use
+from .uncertainty import law_of
 from .warps import Measured, refit_warped
 
 REACH = 0.1  # of a lengthscale, and of the unit cube: what counts as near a trial
@@ -90,19 +93,23 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
         Hyperparameters of the last fit.
     """
     objective = _fit_output(history, 0, settings, last)
-    constraints, widths = [], []
+    constraints, widths, laws = [], [], []
     crashed = history.crashed.copy()
     for j in range(history.g.shape[1]):
         gp = _fit_output(history, 1 + j, settings, last)
         constraints.append(gp)
+        law = _law(history, j, gp, settings)
+        laws.append(law)
         errors = _standardised_errors(history, j, gp)
         if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
             crashed |= (history.g[:, j] > 0.0) & (errors > settings.surprise)
-        widths.append(widening(np.minimum(errors, LARGEST_ERROR)) if settings.calibrate else 1.0)
+        widths.append(_widening(errors, law, settings))
     crash = None
     if crashed.any():
         crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels, settings.doubt_safety)
-    return Models(objective, Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate))
+    by_law = tuple(laws) if settings.integrate else ()
+    feasibility = Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate, laws=by_law)
+    return Models(objective, feasibility)
 
 
 def _fit_output(history: History, output: int, settings: Settings, last: Fitted | None) -> GP:
@@ -121,6 +128,25 @@ def _fit_output(history: History, output: int, settings: Settings, last: Fitted 
         last=hyper, warp=warp, always=settings.relearn == "always", standardize=settings.standardize,
         choose=settings.warp,
     )  # fmt: skip
+
+
+def _law(history: History, j: int, gp: GP, settings: Settings) -> Law:
+    """The law of what the process of g_j predicts."""
+    if not settings.integrate:
+        return Law()
+    dim, noise = history.X.shape[1], history.known_noise(1 + j)
+    return law_of(gp, priors_in_use(settings.constraint, dim, noise, gp.outputs))
+
+
+def _widening(errors: Array, law: Law, settings: Settings) -> float:
+    """The factor by which the standard deviation of a constraint with these errors (N,) is too small.
+
+    A standard deviation that was predicted is half the distance between two quantiles of the law.
+    """
+    if not settings.calibrate:
+        return 1.0
+    scores = law.normal_score(law.from_normal(1.0) * errors)
+    return widening(np.minimum(scores, LARGEST_ERROR), UPPER_QUARTILE if settings.integrate else None)
 
 
 def _standardised_errors(history: History, j: int, gp: GP) -> Array:

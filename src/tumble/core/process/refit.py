@@ -31,12 +31,9 @@ def refit(
     count: how many observations there are in all, where X and y are some of them.
     """
     n = len(y) if count is None else count
-    if X.shape[1] == 1:
-        priors = replace(priors, additive=None)  # one effect is the whole
-    if noise is not None:  # where the warp is linear; elsewhere by its slope
-        known = float(np.clip(noise / outputs.scale, 1.0 / LARGEST_NOISE, LARGEST_NOISE))
-        priors = replace(priors, noise=known)
-        last = last and replace(last, noise=known)
+    priors = priors_in_use(priors, X.shape[1], noise, outputs)
+    if noise is not None and last is not None and isinstance(priors.noise, float):
+        last = replace(last, noise=priors.noise)
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
@@ -50,6 +47,16 @@ def refit(
     cold = n < FEW or n % COLD_EVERY == 0 or n > COLD_GROWTH * learned_from
     found = fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
     return found if count is None else replace(found, hyper=replace(found.hyper, learned_from=count))
+
+
+def priors_in_use(priors: Priors, dim: int, noise: float | None, outputs: Outputs) -> Priors:
+    """The priors of a process in `dim` dimensions whose noise in the user's units is known, or None."""
+    if dim == 1:
+        priors = replace(priors, additive=None)  # one effect is the whole
+    if noise is not None:  # where the warp is linear; elsewhere by its slope
+        known = float(np.clip(noise / outputs.scale, 1.0 / LARGEST_NOISE, LARGEST_NOISE))
+        priors = replace(priors, noise=known)
+    return priors
 
 
 def is_due(n: int, learned_from: int) -> bool:

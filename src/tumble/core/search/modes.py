@@ -161,14 +161,13 @@ class Search:
         models, at = self.context.models, x[None, :]
         mean, var = models.objective.predict(at)
         outputs = models.objective.outputs
-        g = [(gp, *gp.predict(at)) for gp in models.feasibility.constraints]
+        g_mean, g_std = models.feasibility.predicted(at)
         return Proposal(
             x=x, mode=mode, rho=rho,
             p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
             p_each=models.feasibility.each(at)[0],
             mean=float(outputs.to_user(mean)[0]), std=float(outputs.std_to_user(mean, np.sqrt(var))[0]),
-            g_mean=np.array([gp.outputs.to_user(m)[0] for gp, m, _ in g]),
-            g_std=np.array([gp.outputs.std_to_user(m, np.sqrt(v))[0] for gp, m, v in g]),
+            g_mean=g_mean[0], g_std=g_std[0],
             warm=models.fitted,
         )  # fmt: skip
 

@@ -1,0 +1,74 @@
+"""Student's t law with ν degrees of freedom, elementwise and exact in both tails: the law of a prediction."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaln, log_ndtr, ndtr, stdtr, stdtrit
+
+from .arrays import Array
+from .normal import density_over_cdf, quantile_from_log
+
+FAR = 1e-3  # of ν / (ν + t²), below which three terms of its series are exact to 1e-9
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of what a process predicts: Student's t, or normal.
+
+    Parameters
+    ----------
+    width
+        What the standard deviation of the process is multiplied by.
+    freedom
+        Degrees of freedom, at most 200; inf for a normal law.
+    """
+
+    width: float = 1.0
+    freedom: float = np.inf
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether it is a normal law, whatever its width."""
+        return bool(np.isinf(self.freedom))
+
+    def log_cdf(self, t: Array) -> Array:
+        """log of the distribution function, for a width of 1."""
+        return np.asarray(log_ndtr(t)) if self.is_normal else log_cdf(t, self.freedom)
+
+    def density_over_cdf(self, t: Array, log_cdf: Array) -> Array:
+        """The derivative of `log_cdf`; log_cdf: its value at t, which every caller has at hand."""
+        if self.is_normal:
+            return density_over_cdf(t, log_cdf)
+        return np.asarray(np.exp(log_density(t, self.freedom) - log_cdf))
+
+    def normal_score(self, t: Array) -> Array:
+        """The quantile of the standard normal law that is as likely to be exceeded as t."""
+        return t if self.is_normal else quantile_from_log(self.log_cdf(t))
+
+    def from_normal(self, z: float) -> float:
+        """Inverse of `normal_score`, for one value."""
+        return z if self.is_normal else float(stdtrit(self.freedom, ndtr(z)))
+
+
+def log_density(t: Array, freedom: float) -> Array:
+    """log of the density at t."""
+    norm = 0.5 * np.log(freedom) + betaln(0.5 * freedom, 0.5)
+    return np.asarray(-0.5 * (freedom + 1.0) * np.log1p(t * t / freedom) - norm)
+
+
+def log_cdf(t: Array, freedom: float) -> Array:
+    """log of the distribution function at t."""
+    tail = log_tail(np.abs(t), freedom)
+    return np.where(t > 0.0, np.log1p(-np.exp(tail)), tail)
+
+
+def log_tail(t: Array, freedom: float) -> Array:
+    """log of the probability above t >= 0."""
+    # y^a / (2 a B(a, ½)) (1 + a/(2 (a + 1)) y + 3a/(8 (a + 2)) y² + …),  y = ν / (ν + t²),  a = ν / 2
+    a, y = 0.5 * freedom, freedom / (freedom + t * t)
+    near = y >= FAR
+    value = np.log(stdtr(freedom, -np.where(near, t, 0.0)))
+    if near.all():
+        return np.asarray(value)
+    series = y * (a / (2.0 * (a + 1.0)) + y * 3.0 * a / (8.0 * (a + 2.0)))
+    return np.where(near, value, a * np.log(y) - np.log(2.0 * a) - betaln(a, 0.5) + np.log1p(series))

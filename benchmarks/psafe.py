@@ -256,7 +256,7 @@ def report(lines: Sequence[Line], queries: int) -> list[str]:
         for row, label in ROWS.items():
             claims = [claim(kept[row], at, weights) for at in range(len(CLAIMS))]
             cells = [cell for found in claims for cell in found.cells()]
-            rows.append([label, *cells, f"{sure[row] / sure['true']:.2f}", f"{score[row]:.4f}"])
+            rows.append([label, *cells, f"{sure[row] / max(sure['true'], 1.0):.2f}", f"{score[row]:.4f}"])
             if row == "integrated":
                 for name, found in zip(CLAIMS, claims, strict=True):
                     text = f"n = {n}, P(safe) {name}: risk {100 * found.realised:.3g} % up to"
@@ -265,7 +265,7 @@ def report(lines: Sequence[Line], queries: int) -> list[str]:
                     )
                     verdicts.append(verdict(text, found.held))
         if n in SHARPNESS:
-            ratio = sure["integrated"] / sure["true"]
+            ratio = sure["integrated"] / max(sure["true"], 1.0)
             text = f"n = {n}: {ratio:.2f} times as many queries reach 0.99 (at least {SHARPNESS[n]})"
             verdicts.append(verdict(text, ratio >= SHARPNESS[n]))
         text = f"n = {n}: log score {score['integrated']:.4f} (at least {score['known']:.4f})"

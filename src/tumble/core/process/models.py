@@ -145,8 +145,8 @@ def _widening(errors: Array, law: Law, settings: Settings) -> float:
     """
     if not settings.calibrate:
         return 1.0
-    scores = law.normal_score(law.from_normal(1.0) * errors)
-    return widening(np.minimum(scores, LARGEST_ERROR), UPPER_QUARTILE if settings.integrate else None)
+    scores = law.normal_score(law.from_normal(1.0) * np.minimum(errors, LARGEST_ERROR))
+    return widening(scores, UPPER_QUARTILE if settings.integrate else None)
 
 
 def _standardised_errors(history: History, j: int, gp: GP) -> Array:

@@ -68,7 +68,7 @@ def test_the_command_goes_on_where_it_was_stopped_and_keeps_its_table(tmp_path, 
     out = ["--out", str(tmp_path), "--imported", "--store"]
     psafe.main([*TINY, *out])
     first = capsys.readouterr().out
-    monkeypatch.setattr(psafe, "one", None)  # nothing is left to be made
+    monkeypatch.setattr(psafe, "one", lambda *_, **__: pytest.fail("nothing is left to be made"))
     psafe.main([*TINY, *out])
     assert capsys.readouterr().out == first
     kept = [json.loads(line) for line in (tmp_path / "psafe.jsonl").read_text().splitlines()]

@@ -136,7 +136,8 @@ def answers(
 ) -> dict[int, dict[str, Array]]:
     """After each number of trials: log P(safe) (M,) of the queries, by row of the table.
 
-    Fits do not depend on `integrate`: the row "known" starts each fit where that of the default ended.
+    Fits do not depend on `integrate`: the row "known" starts each fit where that of the default ended, and
+    needs none where nothing is calibrated.
     """
     default, known = Trials(drawn, settings), Trials(drawn, replace(settings, integrate=False))
     found: dict[int, dict[str, Array]] = {}
@@ -144,13 +145,14 @@ def answers(
     for n in sizes if imported else range(1, max(sizes) + 1):
         models = default.fit(n, last)
         last = models.fitted
+        as_known = replace(models, feasibility=replace(models.feasibility, laws=()))
         if not imported:
             default.predict(n, models)
-            known.predict(n, replace(models, feasibility=replace(models.feasibility, laws=())))
+            known.predict(n, as_known)
         if n in sizes:
             found[n] = {
                 "integrated": models.feasibility.log_prob(drawn.queries),
-                "known": known.fit(n, last).feasibility.log_prob(drawn.queries),
+                "known": (as_known if imported else known.fit(n, last)).feasibility.log_prob(drawn.queries),
                 "true": log_safe_if_known(drawn, n),
             }
     return found

@@ -40,7 +40,7 @@ def test_trials_that_were_predicted_are_calibrated_and_imported_ones_are_not():
     trials.predict(2, trials.fit(2, None))
     assert np.isfinite(trials.mean[2])
     assert np.isnan(trials.std[3])
-    found = psafe.answers(drawn, (4,), Settings(), imported=True)
+    found = psafe.answers(drawn, (4,), Settings(integrate=True), imported=True)
     assert set(found[4]) == set(psafe.ROWS)
     assert all(np.isfinite(p).all() for p in found[4].values())
 

@@ -130,7 +130,7 @@ class Settings:
         the paper.
     integrate
         Whether P(safe) counts that hyperparameters are uncertain (`core.process.uncertainty`). If False, they
-        are taken as known, as in the paper.
+        are taken as known, as in the paper: with few trials P(safe) then claims too much.
     surprise
         With `calibrate`, a violation that lies this many standard deviations above its prediction teaches
         like a crash, too; None for crashes alone.
@@ -198,7 +198,7 @@ class Settings:
     safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True
-    integrate: bool = True
+    integrate: bool = False
     surprise: float | None = 6.0
     alarm: bool = True
     crash_labels: int = NEAREST

@@ -5,10 +5,10 @@
 A draw has 2 to 6 parameters, hyperparameters from the default priors of a limit, and a limit g from that
 process. Random settings are tried one after the other, as by a user who tries settings of his own: each is
 predicted first, then told, then the model is fitted again with `integrate=True` and else the default settings
-(warps and calibration are on). With --imported the trials are old data that are told at once: nothing was predicted, so
-that nothing is calibrated, and only the models after n trials are fitted. After n trials P(safe) at random
-queries is compared with what is measured there. Three rows: hyperparameters integrated; taken as known
-(`integrate=False`); and the true ones.
+(warps and calibration are on). With --imported the trials are old data that are told at once: nothing was
+predicted, so that nothing is calibrated, and only the models after n trials are fitted. After n trials
+P(safe) at random queries is compared with what is measured there. Three rows: hyperparameters integrated;
+taken as known (`integrate=False`); and the true ones.
 
 Draws are kept in a file below --out, so that a command that was stopped goes on. With --store the table is
 kept in benchmarks/results/psafe.jsonl.

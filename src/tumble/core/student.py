@@ -47,7 +47,7 @@ class Law:
 
     def from_normal(self, z: float) -> float:
         """Inverse of `normal_score`, for one value."""
-        return z if self.is_normal else float(stdtrit(self.freedom, ndtr(z)))
+        return z if self.is_normal else float(stdtrit(self.freedom, float(ndtr(z))))
 
 
 def log_density(t: Array, freedom: float) -> Array:

@@ -131,4 +131,4 @@ def _covariance(gp: GP, priors: Priors, moved: Array, ones: Array, mean_var: flo
 
 def _quadratic(rows: Array, matrix: Array) -> Array:
     """(M,) the form rowsᵀ matrix rows of each column of `rows` (P, M)."""
-    return np.einsum("pm,pm->m", rows, matrix @ rows)
+    return np.asarray(np.einsum("pm,pm->m", rows, matrix @ rows))

@@ -26,6 +26,7 @@ import sqlalchemy
 import tumble
 from tumble.cli.example import EXAMPLE
 from tumble.errors import TumbleError
+from tumble.parameters import Parameter
 from tumble.space import Categorical, Float, Int, Space
 from tumble.studies import rig, storage_url
 from tumble.studies.csv_io import import_csv
@@ -270,8 +271,10 @@ def http_requests(folder: Path) -> Subject:
 
 def known_constraints(folder: Path) -> Subject:
     """Known constraints between parameters, compared with what Python says of them; hostile ones, too."""
-    parameters = {"speed": Float(500.0, 1500.0), "feed": Float(0.01, 0.3, log=True), "flutes": Int(2, 6),
-                  "bit": Categorical(("hss", "carbide", "7")), "dry": Categorical((True, False))}  # fmt: skip
+    parameters: dict[str, Parameter] = {
+        "speed": Float(500.0, 1500.0), "feed": Float(0.01, 0.3, log=True), "flutes": Int(2, 6),
+        "bit": Categorical(("hss", "carbide", "7")), "dry": Categorical((True, False)),
+    }  # fmt: skip
     settings = random.Random(0)
     points = [[settings.random() for _ in range(Space(parameters).dim)] for _ in range(8)]
 

@@ -22,7 +22,7 @@ from tumble.core.process.slopes import slopes_at
 from tumble.problems import figure1
 
 BLUE, ORANGE, GREY = "#0a84d0", "#d55e00", "#888888"  # told apart with every kind of colour vision
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -31,7 +31,7 @@ STYLE = {
     "savefig.transparent": True,
 }
 INK = "#d7dae0"
-ON_DARK = dict.fromkeys(
+ON_DARK: dict[Any, Any] = dict.fromkeys(
     ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
 )
 
@@ -74,9 +74,10 @@ def minima() -> Figure:
     gp, y = _process()
     grid = np.linspace(0.0, 1.0, 400)[:, None]
     rng = np.random.default_rng(0)
+    mean, var = gp.predict(grid)
     laws = {
         "joint draws (default)": minimum.joint(gp, grid, 4000, rng).samples,
-        "Fréchet, as printed": minimum.frechet(*gp.predict(grid), float(y.min()), 4000, rng).samples,
+        "Fréchet, as printed": minimum.frechet(mean, var, float(y.min()), 4000, rng).samples,
     }
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axes = figure.subplots()

@@ -26,6 +26,10 @@ def notebooks() -> list[Path]:
     return sorted(FOLDER.glob("*.ipynb"))
 
 
+def _read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+
+
 def run(path: Path) -> Any:
     """The notebook with the outputs of a new run, in an empty folder.
 
@@ -34,7 +38,7 @@ def run(path: Path) -> Any:
     nbclient.exceptions.CellExecutionError
         If a cell raises.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = _read(path)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}},
@@ -81,9 +85,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wrong = 0
     for path in (FOLDER / f"{name}.ipynb" for name in options.names) if options.names else notebooks():
-        stored, found = nbformat.read(path, as_version=4), run(path)
+        stored, found = _read(path), run(path)
         if options.write:
-            nbformat.write(found, path)
+            nbformat.write(found, path)  # type: ignore[no-untyped-call]
         else:
             told = differences(stored, found)
             wrong += len(told)

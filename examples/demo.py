@@ -10,7 +10,7 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -30,9 +30,14 @@ UNITS = ("rpm", "mm/rev", "a hole")
 BOUNDS = np.array([[500.0, 4000.0], [0.05, 0.40], [1.0, 6.0]])
 START = np.array([900.0, 0.08, 3.0])  # a setting known to work
 CONSTRAINTS = ("torque - 12 N m", "temperature - 80 °C")
-PRINTED = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False}
+PRINTED: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 INK = "#d7dae0"
-ON_DARK = {
+ON_DARK: dict[Any, Any] = {
     "figure.facecolor": "#1e2129", "axes.facecolor": "#1e2129", "savefig.facecolor": "#1e2129",
     "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
 }  # fmt: skip

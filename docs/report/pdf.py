@@ -60,7 +60,7 @@ def _new_page() -> Report:
     page.set_auto_page_break(True, margin=16)
     for family, files in (("serif", SERIF), ("mono", MONO)):
         for style, name in files.items():
-            page.add_font(family, style, FONTS / f"{name}.ttf")  # type: ignore[arg-type]
+            page.add_font(family, style, FONTS / f"{name}.ttf")
     page.set_font("serif", size=SIZE)
     page.set_title("Bayesian optimisation under a budget of failures")
     page.add_page()

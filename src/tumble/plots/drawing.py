@@ -38,7 +38,8 @@ def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
     for failed, colour, marker in ((False, SAFE, "o"), (True, FAILED, "x")):
         known = [(n, v) for n, v, f in trials if f == failed and v is not None]
         if known:
-            ax.scatter(*zip(*known, strict=True), s=22, c=colour, marker=marker, linewidths=1.3, zorder=3)
+            numbers, values = zip(*known, strict=True)
+            ax.scatter(numbers, values, s=22, c=colour, marker=marker, linewidths=1.3, zorder=3)
             _name_highest(ax, known, "failed" if failed else "safe", colour)
     crashed = [n for n, v, f in trials if f and v is None]
     ax.plot(crashed, [0.97] * len(crashed), "x", color=CRASHED, transform=ax.get_xaxis_transform())

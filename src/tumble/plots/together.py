@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from tumble.optimizer import Optimizer
@@ -75,12 +76,12 @@ def _drawings(opt: Optimizer, sign: float, label: str) -> list[tuple[str, Drawin
     importance, surface, gain = importance_data(opt), surface_data(opt, sign=sign), gain_data(opt)
     drawings: list[tuple[str, Drawing]] = [("best safe value", lambda ax: draw_progress(ax, progress, label))]
     for margin in margins_data(opt):
-        drawings.append((f"limit of {margin.name}", lambda ax, data=margin: draw_margins(ax, data)))
+        drawings.append((f"limit of {margin.name}", partial(draw_margins, data=margin)))
     drawings.append(("budget of failures", lambda ax: draw_budget(ax, budget)))
     if surface is not None:
         drawings.append(("the edge of safety", lambda ax: draw_surface(ax, surface)))
     for part in slices_data(opt, sign=sign):
-        drawings.append((f"along {part.name}", lambda ax, data=part: draw_slice(ax, data, level, label)))
+        drawings.append((f"along {part.name}", partial(draw_slice, data=part, level=level, label=label)))
     if gain.number:
         drawings.append(("expected gain of what is left", lambda ax: draw_gain(ax, gain, label)))
     drawings.append(("how much hangs on each", lambda ax: draw_importance(ax, importance, label)))

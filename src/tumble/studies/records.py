@@ -69,13 +69,8 @@ class Entry:
     @property
     def p_safe(self) -> float | None:
         """P(safe) as it was predicted; None where nothing but failures without a value had been seen."""
-        return (
-            self.decision.get("p_safe") if self.decision.get("mean") is not None or self._confirms else None
-        )
-
-    @property
-    def _confirms(self) -> bool:
-        return self.decision.get("mode") == "confirm"
+        is_known = self.decision.get("mean") is not None or self.decision.get("mode") == "confirm"
+        return self.decision.get("p_safe") if is_known else None
 
     @property
     def retries(self) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _summary(ledger: Ledger) -> dict[str, str]:
 
 
 def _gain(status: Status) -> str:
-    if status.expected_gain is None:
+    if status.expected_gain is None or not status.trials_left:
         return ""
     bound = "" if status.gain_bound is None else f", at most about {_short(status.gain_bound)}"
     return f"{_short(status.expected_gain)} from the trials that are left{bound}"

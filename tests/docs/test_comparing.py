@@ -5,7 +5,7 @@ from docs import comparing
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: comparing.COMPUTED_ON)
+    monkeypatch.setattr(comparing, "arithmetic", lambda: comparing.COMPUTED_WITH)
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def test_words_are_the_same_and_numbers_agree(shown, printed, same):
 
 
 def test_nothing_is_compared_where_rounding_may_lead_elsewhere(monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    monkeypatch.setattr(comparing, "arithmetic", lambda: "of an abacus")
     assert comparing.is_shown("cost 1.5", "cost 7")

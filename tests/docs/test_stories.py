@@ -44,7 +44,7 @@ print(x * 2.0)
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: comparing.COMPUTED_ON)
+    monkeypatch.setattr(comparing, "arithmetic", lambda: comparing.COMPUTED_WITH)
 
 
 @pytest.fixture

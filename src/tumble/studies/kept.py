@@ -17,6 +17,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from tumble.errors import InputError
@@ -26,6 +27,8 @@ from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import Owner
 from tumble.studies.processes import end_marked
 from tumble.studies.whole_files import write_whole
+
+ATTEMPTS = 10  # at writing into a folder that other runners remove where it is empty
 
 
 @dataclass(frozen=True)
@@ -103,16 +106,22 @@ class KeptFiles:
                 self._remove(f"rig-{table['trial']}.json")
 
     def _write(self, name: str, table: dict[str, Any]) -> None:
-        try:
-            self.folder.mkdir(exist_ok=True)
-            write_whole(self.folder / name, json.dumps({"study": self._study} | table))
-        except (OSError, InputError) as error:
-            self.say(f"nothing can be kept in {self.folder} ({error}); a kill may cost a result")
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self.folder.mkdir(exist_ok=True)
+                write_whole(self.folder / name, json.dumps({"study": self._study} | table))
+            except (OSError, InputError) as error:
+                if attempt < ATTEMPTS and not self.folder.is_dir():
+                    continue  # another runner removed the folder, which was empty
+                self.say(f"nothing can be kept in {self.folder} ({error}); a kill may cost a result")
+            return
 
     def _read(self, pattern: str) -> list[dict[str, Any]]:
         """The tables of this study; what is no such table is passed over."""
-        tables = []
-        for path in sorted(self.folder.glob(pattern)):
+        tables, paths = [], list[Path]()
+        with contextlib.suppress(FileNotFoundError):  # another runner removed the folder, which was empty
+            paths = sorted(self.folder.glob(pattern))
+        for path in paths:
             with contextlib.suppress(OSError, ValueError):
                 table = json.loads(path.read_text(encoding="utf-8"))
                 if table.pop("study") == self._study:

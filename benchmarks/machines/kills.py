@@ -98,9 +98,8 @@ def _judge(file: Path, kills: int, lost: int, seconds: float) -> Killed:
         entries, status = ledger.entries(), ledger.status()
     told = [e for e in entries if e.reading.phase == "told"]
     log = file.parent / "events.log"
-    starts = (
-        [line for line in log.read_text().splitlines() if line.startswith("start")] if log.exists() else []
-    )
+    lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+    starts = [words[1] for words in lines if words[0] == "start"]
     return Killed(
         kills=kills,
         trials=ledger.config.trials,

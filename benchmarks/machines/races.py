@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import random
 import signal
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,13 +58,13 @@ def race(file: Path, workers: int, kills: int = 0, seed: int = 0) -> Race:
     for process in crew:
         process.join()
     with Ledger(read_study_file(file)) as ledger:
-        status = ledger.status()
+        status, told = ledger.status(), told_at(ledger)
     return Race(
         workers=workers,
         budget=ledger.config.failures or 0,
         told=status.trials,
         failures=status.failures,
-        peak=peak_of(file.parent / "events.log"),
+        peak=peak_of(file.parent / "events.log", told),
         killed=killed,
         left_running=status.pending,
         seconds=round(time.monotonic() - start, 2),
@@ -76,23 +78,31 @@ def _work(file: str) -> None:
         Runner(ledger).run()
 
 
-def peak_of(log: Path, *, safe: bool = False) -> int:
+def told_at(ledger: Ledger) -> dict[int, float]:
+    """When each trial that is over ended in the storage, in seconds since the epoch."""
+    ends = {entry.trial: entry.stored.datetime_complete for entry in ledger.entries()}
+    return {trial: end.timestamp() for trial, end in ends.items() if end is not None}
+
+
+def peak_of(log: Path, told: Mapping[int, float], *, safe: bool = False) -> int:
     """Replay the rig's own log: at each start, failures so far plus trials in flight.
 
-    Where the limit is `safe`, what the rig calls broken is no failure.
-
     A trial whose runner died before it told is run again: what it did the first time is not known to anyone.
+    It may also be `told` meanwhile, by whoever finds the result that its runner had kept; from then on it is
+    not in flight, though the rig moves once more.  Where the limit is `safe`, what the rig calls broken is no
+    failure.
     """
-    flying: set[str] = set()
-    failed: set[str] = set()
-    peak = 0
+    flying, failed, peak = dict[int, float](), set[int](), 0
     for line in log.read_text().splitlines():
-        kind, number, *broke = line.split()
+        kind, word, at, *broke = line.split()
+        number, now = int(word), float(at)
+        flying = {trial: end for trial, end in flying.items() if end > now}
         if kind == "start":
-            flying.add(number)
-            failed.discard(number)
+            if told.get(number, math.inf) > now:
+                flying[number] = told.get(number, math.inf)
+                failed.discard(number)
             peak = max(peak, len(failed) + len(flying))
         else:
-            flying.discard(number)
+            flying.pop(number, None)
             failed |= {number} if broke == ["1"] and not safe else set()
     return peak

@@ -13,12 +13,13 @@ from typing import Any
 
 # A rough field: four in ten settings fail, and neighbours say little.  Every start and end goes to a log.
 ROUGH = """\
+function now(  seconds) { "date +%s.%N" | getline seconds; close("date +%s.%N"); return seconds }
 BEGIN {
-    printf "start %d\\n", trial >> "events.log"; fflush("events.log")
+    printf "start %d %s\\n", trial, now() >> "events.log"; fflush("events.log")
     if (pause > 0) system("sleep " pause)
     load = sin(37 * x + 11 * y) + sin(53 * y - 29 * x) - 0.3
     cost = (x - 0.4) ^ 2 + (y - 0.6) ^ 2 + 0.1 * sin(40 * x)
-    printf "end %d %d\\n", trial, (load > 0) >> "events.log"; fflush("events.log")
+    printf "end %d %s %d\\n", trial, now(), (load > 0) >> "events.log"; fflush("events.log")
     printf "{\\"cost\\": %.12f, \\"load\\": %.12f}\\n", cost, load
 }
 """

@@ -17,7 +17,7 @@ from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
 from .crew import start_worker, warm_up
-from .races import peak_of
+from .races import peak_of, told_at
 from .rough import write_rough_study
 
 PARTS = 4  # of a run, to see whether later trials are slower
@@ -55,7 +55,7 @@ def run_scale(folder: Path, storage: str, workers: int, trials: int, budget: int
         process.join()
     seconds = time.monotonic() - begin
     with Ledger(read_study_file(file)) as ledger:
-        told = ledger.status().trials
+        told, ends = ledger.status().trials, told_at(ledger)
     lines = [json.loads(text) for log in logs if log.exists() for text in log.read_text().splitlines()]
     lines.sort(key=lambda line: line["at"])
     asked = [line["asked"] for line in lines]
@@ -67,7 +67,7 @@ def run_scale(folder: Path, storage: str, workers: int, trials: int, budget: int
         throughput=round(told / seconds, 2),
         most_possible=round(min(workers, budget) / pause, 1),
         budget=budget,
-        peak=peak_of(folder / "events.log", safe=True),
+        peak=peak_of(folder / "events.log", ends, safe=True),
         told=told,
         ask_median=round(statistics.median(asked), 2),
         ask_95=round(statistics.quantiles(asked, n=20)[-1], 2),

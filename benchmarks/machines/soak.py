@@ -18,7 +18,7 @@ from tumble.studies.records import Entry
 from tumble.studies.study_file import read_study_file
 
 from .crew import start_worker, warm_up
-from .races import peak_of
+from .races import peak_of, told_at
 
 SHORTEST, LONGEST = 0.05, 0.45  # seconds between two kills
 LONGEST_WAIT = 20.0  # seconds for the next start of the rig
@@ -142,7 +142,9 @@ def _compare(known: dict[int, dict[str, float]], file: Path) -> int:
 
 
 def _judge(file: Path, workers: int, kills: int, restarts: int, died: int, lost: int, seconds: float) -> Soak:
-    entries, log = _entries(file), file.parent / "events.log"
+    log = file.parent / "events.log"
+    with Ledger(read_study_file(file)) as ledger:
+        entries, ends = ledger.entries(), told_at(ledger)
     told = {e.trial: e for e in entries if e.reading.phase == "told"}
     running = [e for e in entries if e.is_running]
     lines = [line.split() for line in log.read_text().splitlines()]
@@ -160,7 +162,7 @@ def _judge(file: Path, workers: int, kills: int, restarts: int, died: int, lost:
         stuck=len(running),
         wrong=sum(not _is_right(e) for e in told.values()),
         budget=read_study_file(file).failures or 0,
-        peak=peak_of(log, safe=True),
+        peak=peak_of(log, ends, safe=True),
         rerun=sum(count - 1 for count in starts.values()),
         seconds=round(seconds, 1),
     )

@@ -21,7 +21,7 @@ import pytest
 import tumble
 from benchmarks.machines.kills import kill_hand, kill_runner
 from benchmarks.machines.outages import restart_server
-from benchmarks.machines.races import race
+from benchmarks.machines.races import peak_of, race
 from benchmarks.machines.rough import address_of, postgres, postgres_server, write_rough_study
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
@@ -75,6 +75,24 @@ def test_workers_never_exceed_a_hard_budget_and_always_end(folder: Path, storage
     assert found.peak <= 4
     assert found.left_running == 0
     assert found.failures == 4 or found.told == 20
+
+
+@pytest.mark.parametrize(
+    ("events", "told", "peak"),
+    [
+        (["start 0 1", "end 0 2 1", "start 1 3", "start 2 4"], {0: 2.5}, 3),  # a failure and two in flight
+        (["start 0 1", "end 0 2 0", "start 1 3", "end 1 4 0"], {0: 2.5, 1: 4.5}, 1),
+        (["start 0 1", "start 1 2", "start 0 3"], {}, 2),  # its runner died: it is run again
+        (["start 0 1", "end 0 2 0", "start 0 3", "start 1 5"], {0: 4.0}, 1),  # told while it was run again
+        (["start 0 1", "end 0 2 0", "start 0 3", "start 1 4"], {0: 2.5}, 1),  # told before that
+    ],
+)
+def test_the_peak_counts_failures_and_trials_in_flight(
+    tmp_path: Path, events: list[str], told: dict[int, float], peak: int
+) -> None:
+    log = tmp_path / "events.log"
+    log.write_text("\n".join(events) + "\n")
+    assert peak_of(log, told) == peak
 
 
 def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:

@@ -12,6 +12,7 @@ from tumble.studies import kept
 from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.ownership import this_runner
 from tumble.studies.study_file import read_study_file
+from tumble.studies.whole_files import write_whole
 
 
 def opened(folder: Path, said: list[str]) -> KeptFiles:
@@ -21,14 +22,14 @@ def opened(folder: Path, said: list[str]) -> KeptFiles:
 def test_a_folder_that_another_runner_removes_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    ours, write, removed = opened(tmp_path, said), kept.write_whole, []
+    said, removed = list[str](), list[Path]()
+    ours = opened(tmp_path, said)
 
     def remove_first(path: Path, text: str) -> None:
         if len(removed) < 3:
             path.parent.rmdir()
             removed.append(path)
-        write(path, text)
+        write_whole(path, text)
 
     monkeypatch.setattr(kept, "write_whole", remove_first)
     result = KeptResult(7, {"x": 0.5, "y": 0.5}, {"cost": 1.0}, None, this_runner())

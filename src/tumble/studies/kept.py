@@ -111,8 +111,8 @@ class KeptFiles:
                 self.folder.mkdir(exist_ok=True)
                 write_whole(self.folder / name, json.dumps({"study": self._study} | table))
             except (OSError, InputError) as error:
-                if attempt < ATTEMPTS and not self.folder.is_dir():
-                    continue  # another runner removed the folder, which was empty
+                if attempt < ATTEMPTS:
+                    continue  # perhaps another runner removed the folder, which was empty
                 self.say(f"nothing can be kept in {self.folder} ({error}); a kill may cost a result")
             return
 

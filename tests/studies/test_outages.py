@@ -152,7 +152,7 @@ def test_a_result_outlives_a_runner_that_is_stopped_while_the_storage_is_away(
 
 @pytest.mark.parametrize("reason", [None, "bit broke"])
 def test_what_a_killed_runner_had_measured_is_told_by_the_next(tmp_path: Path, reason: str | None) -> None:
-    ledger = open_study(tmp_path, trials=2, failures=2)
+    ledger = open_study(tmp_path, trials=2, failures=2, load="-1.0")
     dead = replace(this_runner(), pid=2**22 + 1, born="gone")
     asked = ledger.ask(dead)
     results = {"load": -1.0} | ({"cost": 9.0} if reason is None else {})

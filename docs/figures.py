@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import tumble
-from tumble import problems
+from tumble import plots, problems
 from tumble.core import budget, minimum
 from tumble.core.crossings import log_intensity
 from tumble.core.process.covariance import Hyper
@@ -21,7 +21,7 @@ from tumble.core.process.gp import condition
 from tumble.core.process.slopes import slopes_at
 from tumble.problems import figure1
 
-BLUE, ORANGE, GREY = "#0a84d0", "#d55e00", "#888888"  # told apart with every kind of colour vision
+BLUE, ORANGE, GREY = plots.SAFE, plots.FAILED, "#888888"
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,

@@ -1,7 +1,10 @@
 """What every test process shares: one BLAS thread, no display, how hard Hypothesis tries, what is covered."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +26,7 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("tumble"), derandomize=False, max_examples=1000)
 settings.load_profile("tumble")
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LABORATORIES = tuple(Path(__file__).parent / name for name in ("benchmarks", "experiments"))
 
 
@@ -31,3 +35,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in LABORATORIES):
             item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; without one a test skips visibly, or fails where TUMBLE_REQUIRE_BROWSER forbids the skip."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        message = "no Chromium was found: install one to see the pages in a browser"
+        if os.environ.get("TUMBLE_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

@@ -68,7 +68,7 @@ def test_bars_have_the_length_of_their_probability_and_a_line_at_the_level():
     assert [float(r.get("width") or "nan") for r in rects] == [0.5 * svg.BAR, pytest.approx(svg.BAR, abs=0.1)]
     assert len(elements(figure, "line")) == 1
     assert "&lt;torque&gt; &amp; a ve…" in figure
-    assert "&gt; 99.99 %" in figure
+    assert "&gt;99.99 %" in figure
 
 
 @pytest.mark.parametrize("level", [None, float("nan"), 0.0])

@@ -11,6 +11,7 @@ from scipy.optimize import OptimizeResult
 from . import describing, notebook
 from .core.deprecation import warn_renamed
 from .optimizer import Optimizer
+from .shown import percent
 
 Status = Literal[0, 1, 2, 3, 4, -1]
 USED: Status = 0  # every trial is used
@@ -128,6 +129,5 @@ def _setting(x: Any) -> str:
 def _recommended(found: Any) -> str:
     if found is None:
         return "None"
-    safe = "over 99.99 %" if found.p_safe >= 0.99995 else f"{100.0 * found.p_safe:.2f} %"
-    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, P(safe) {safe}"
+    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, P(safe) {percent(found.p_safe)}"
     return where if found.reached else f"{where}, the safest that is known"

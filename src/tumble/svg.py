@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-SAFE, FAILED, NEUTRAL = "#0a84d0", "#d55e00", "#666666"
+from .shown import FAILED, NEUTRAL, SAFE, percent
+
 WIDTH, HEIGHT = 560, 210
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 14, 34  # margins
 BAR, ROW = 300, 20  # length and height of a bar
@@ -62,19 +63,14 @@ def bars(rows: Sequence[tuple[str, float]], level: float | None) -> str:
         parts.append(_text(start - 8, y + 12, short, "end"))
         parts.append(f'<rect x="{start}" y="{y}" width="{BAR}" height="14" fill="{NEUTRAL}" opacity="0.12"/>')
         parts.append(f'<rect x="{start}" y="{y}" width="{BAR * p:.1f}" height="14" fill="{SAFE}"/>')
-        parts.append(_text(start + BAR + 8, y + 12, _percent(p)))
+        parts.append(_text(start + BAR + 8, y + 12, percent(p)))
     bottom = 4 + len(rows) * ROW
     if level is not None and level > 0.0:
         x = start + BAR * level
         line = f'x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{bottom}"'
         parts.append(f'<line {line} stroke="{FAILED}" stroke-width="1.5"><title>asked for</title></line>')
-    listed = ", ".join(f"{name} {_percent(p)}" for name, p in rows)
+    listed = ", ".join(f"{name} {percent(p)}" for name, p in rows)
     return _svg(start + BAR + 90, bottom + 2, f"P(safe): {listed}", parts)
-
-
-def _percent(p: float) -> str:
-    """A probability in percent; what is below 1 does not become 100."""
-    return "> 99.99 %" if 0.99995 <= p < 1.0 else f"{100.0 * p:.4g} %"
 
 
 @dataclass(frozen=True)

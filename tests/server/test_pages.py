@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +27,6 @@ def block(page: str, title: str) -> str:
     found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', page, re.DOTALL)
     assert found is not None
     return found.group(1)
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    """Chromium; without one the test skips, or fails where TUMBLE_REQUIRE_BROWSER forbids the skip."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        message = "no Chromium was found: install one to see the page in a browser"
-        if os.environ.get("TUMBLE_REQUIRE_BROWSER") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: Any, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,22 +73,6 @@ def mixed_ledger(folder: Path) -> Ledger:
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     return mixed_ledger(tmp_path_factory.mktemp("mixed"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium; without one the tests skip visibly, or fail where TUMBLE_REQUIRE_BROWSER forbids the skip."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        message = "no Chromium was found: install one to see the pages in a browser"
-        if os.environ.get("TUMBLE_REQUIRE_BROWSER") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def open_page(browser: Any, url: str) -> tuple[Any, list[str]]:

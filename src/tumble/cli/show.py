@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tumble import shown
 from tumble.explanation import count
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ def number(value: object) -> str:
 
 
 def percent(p: float | None) -> str:
-    """A probability with four digits; never rounded up to 100 %."""
-    if p is None:
-        return "-"
-    return ">99.99 %" if 0.9999 < p < 1 else f"{100 * p:.4g} %"
+    """A probability; a dash where none is known."""
+    return "-" if p is None else shown.percent(p)
 
 
 def printable(text: str) -> str:

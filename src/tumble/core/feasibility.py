@@ -29,8 +29,7 @@ class Surroundings:
 
     def hold(self, x: Array) -> Flags:
         """(M,) which of x (M, D) lie in one of them."""
-        near = np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2))
-        return np.asarray(near.any(axis=1))
+        return np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2).any(axis=1))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tumble.plots.drawing import (
     draw_progress,
     draw_slice,
 )
-from tumble.plots.gain import Gain, gain_data
+from tumble.plots.gain import GainPath, gain_data
 from tumble.plots.importance import Importance, importance_data
 from tumble.plots.margins import Margins, margins_data, nearer_side
 from tumble.plots.model_drawing import (
@@ -43,7 +43,7 @@ __all__ = [
     "BudgetPath",
     "Coordinates",
     "Forecast",
-    "Gain",
+    "GainPath",
     "Importance",
     "Margins",
     "Progress",

@@ -10,12 +10,11 @@ import numpy as np
 from tumble.parameters import Choice
 from tumble.plots.record import BudgetPath, Forecast, Progress
 from tumble.plots.slices import Slice, safe_ranges
+from tumble.shown import CRASHED, FAILED, NEUTRAL, SAFE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
-SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 DECADES = 30.0  # from which ratio of the largest to the smallest on an axis is logarithmic
 
 

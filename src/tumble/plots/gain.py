@@ -8,7 +8,7 @@ from tumble.optimizer import Optimizer
 
 
 @dataclass(frozen=True)
-class Gain:
+class GainPath:
     """What the search expected from what was left, as it stood before each trial.
 
     Parameters
@@ -24,7 +24,7 @@ class Gain:
     bound: list[float | None]
 
 
-def gain_data(opt: Optimizer) -> Gain:
+def gain_data(opt: Optimizer) -> GainPath:
     """What the trials left were expected to gain, before each trial that says so.
 
     Parameters
@@ -32,7 +32,7 @@ def gain_data(opt: Optimizer) -> Gain:
     opt
         The search.
     """
-    found = Gain([], [], [])
+    found = GainPath([], [], [])
     for trial in opt.trials:
         asked = trial.suggestion
         if asked is not None and asked.expected_gain is not None:

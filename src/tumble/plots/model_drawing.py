@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tumble.plots.drawing import CRASHED, FAILED, NEUTRAL, SAFE
-from tumble.plots.gain import Gain
+from tumble.plots.gain import GainPath
 from tumble.plots.importance import Importance
 from tumble.plots.margins import Margins
 from tumble.plots.record import Coordinates
@@ -84,7 +84,7 @@ def draw_surface(ax: Axes, data: Surface) -> None:
         ax.set_yscale("log")
 
 
-def draw_gain(ax: Axes, data: Gain, label: str = "value") -> None:
+def draw_gain(ax: Axes, data: GainPath, label: str = "value") -> None:
     """What the trials left were expected to gain, before each trial, and a bound of it.
 
     Parameters

@@ -43,6 +43,9 @@ class Desk:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, job)
         except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # it is the caller that is given up
+                raise
             raise Ending("the server is being ended; send this again when it is back") from None
 
     def do_now(self, job: Callable[[Ledger], T]) -> T:

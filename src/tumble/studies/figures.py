@@ -9,7 +9,6 @@ from typing import Any
 from tumble import plots
 from tumble.studies.ledger import Ledger
 from tumble.studies.limits import Limit
-from tumble.studies.records import Entry
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Numbers:
     budget: plots.BudgetPath
     forecast: plots.Forecast
     margins: list[plots.Margins]
-    gain: plots.Gain
+    gain: plots.GainPath
     importance: plots.Importance
     surface: plots.Surface | None
     slices: list[plots.Slice]
@@ -61,7 +60,7 @@ def numbers(ledger: Ledger) -> Numbers | None:
         budget=plots.budget_data(opt),
         forecast=plots.forecast_data(opt),
         margins=margins_of(plots.margins_data(opt), ledger.config.limits),
-        gain=gain_of(ledger.entries()),
+        gain=plots.gain_data(opt),
         importance=plots.importance_data(opt),
         surface=plots.surface_data(opt, sign=sign),
         slices=plots.slices_data(opt, sign=sign),
@@ -77,13 +76,3 @@ def margins_of(sides: list[plots.Margins], limits: Sequence[Limit]) -> list[plot
         own = [by_name[name] for name in limit.constraint_names]
         found.append(own[0] if len(own) == 1 else plots.nearer_side(*own))
     return found
-
-
-def gain_of(entries: list[Entry]) -> plots.Gain:
-    """What was expected from what was left, by the trials that say so."""
-    known = [e for e in entries if e.decision.get("expected_gain") is not None]
-    return plots.Gain(
-        number=[entry.trial for entry in known],
-        expected=[float(entry.decision["expected_gain"]) for entry in known],
-        bound=[entry.decision.get("gain_bound") for entry in known],
-    )

@@ -136,7 +136,7 @@ def surface_figure(data: plots.Surface, label: str) -> go.Figure:
     return figure.update_xaxes(type=kinds[0]).update_yaxes(type=kinds[1])
 
 
-def gain_figure(data: plots.Gain, label: str) -> go.Figure:
+def gain_figure(data: plots.GainPath, label: str) -> go.Figure:
     """What was expected of the trials that were left."""
     figure = go.Figure()
     figure.add_scatter(x=data.number, y=data.expected, line={"color": NEUTRAL}, name="expected gain")

@@ -113,7 +113,7 @@ def shortened(note: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -> Suggestion | None:
-    """The suggestion that a trial came from, as far as the controller and the calibration need it."""
+    """The suggestion that a trial came from, as far as controller, calibration and gain need it."""
     note = decision(trial)
     if note.get("p_safe") is None:
         return None
@@ -123,6 +123,7 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
         trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan,
         note.get("failures_left", 0), 0,
         constraint_means=tuple(means), constraint_stds=tuple(stds),
+        expected_gain=note.get("expected_gain"), gain_bound=note.get("gain_bound"),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tumble import svg
+from tumble import shown, svg
 from tumble.svg import Point
 
 NS = "{http://www.w3.org/2000/svg}"
@@ -28,7 +28,7 @@ def test_safe_trials_are_dots_failed_ones_crosses_and_crashes_dotted_lines():
     ]
     figure = svg.progress(points)
     assert len(elements(figure, "circle")) == 2
-    crosses = [p for p in elements(figure, "path") if p.get("stroke") == svg.FAILED]
+    crosses = [p for p in elements(figure, "path") if p.get("stroke") == shown.FAILED]
     dotted = [line for line in elements(figure, "line") if line.get("stroke-dasharray")]
     assert (len(crosses), len(dotted)) == (1, 1)
     assert "trial 1: 9, failed" in figure
@@ -64,7 +64,7 @@ def test_every_record_gives_a_figure_within_its_frame(rows):
 
 def test_bars_have_the_length_of_their_probability_and_a_line_at_the_level():
     figure = svg.bars([("P(safe)", 0.5), ("<torque> & a very long name", 0.99999)], 0.25)
-    rects = [r for r in elements(figure, "rect") if r.get("fill") == svg.SAFE]
+    rects = [r for r in elements(figure, "rect") if r.get("fill") == shown.SAFE]
     assert [float(r.get("width") or "nan") for r in rects] == [0.5 * svg.BAR, pytest.approx(svg.BAR, abs=0.1)]
     assert len(elements(figure, "line")) == 1
     assert "&lt;torque&gt; &amp; a ve…" in figure

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from . import svg
+from .shown import FAILED, SAFE
 
 MOST = 12  # parameters that are listed
 LEGEND = (
-    f'<small><span style="color: {svg.SAFE}">●</span> safe, '
-    f'<span style="color: {svg.FAILED}">✕</span> failed, '
-    f'<span style="color: {svg.FAILED}">┊</span> failed without a value, line: best safe value so far</small>'
+    f'<small><span style="color: {SAFE}">●</span> safe, '
+    f'<span style="color: {FAILED}">✕</span> failed, '
+    f'<span style="color: {FAILED}">┊</span> failed without a value, line: best safe value so far</small>'
 )
 
 

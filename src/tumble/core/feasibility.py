@@ -29,7 +29,8 @@ class Surroundings:
 
     def hold(self, x: Array) -> Flags:
         """(M,) which of x (M, D) lie in one of them."""
-        return np.asarray((np.abs(x[:, None, :] - self.X) <= self.reach).all(axis=2).any(axis=1))
+        within = np.all(np.abs(x[:, None, :] - self.X) <= self.reach, axis=2)
+        return np.asarray(np.any(within, axis=1))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,6 @@
 """Figures of a search: the numbers (`*_data`, plain lists), and their drawing with matplotlib (`draw_*`)."""
 
 from tumble.plots.drawing import (
-    CRASHED,
-    FAILED,
-    NEUTRAL,
-    SAFE,
     draw_budget,
     draw_crossings,
     draw_forecast,
@@ -34,6 +30,7 @@ from tumble.plots.record import (
 from tumble.plots.slices import Slice, safe_ranges, slices_data
 from tumble.plots.surface import Surface, most_important, surface_data
 from tumble.plots.together import overview
+from tumble.shown import CRASHED, FAILED, NEUTRAL, SAFE
 
 __all__ = [
     "CRASHED",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tumble.plots.drawing import CRASHED, FAILED, NEUTRAL, SAFE
 from tumble.plots.gain import GainPath
 from tumble.plots.importance import Importance
 from tumble.plots.margins import Margins
 from tumble.plots.record import Coordinates
 from tumble.plots.surface import Surface
+from tumble.shown import CRASHED, FAILED, NEUTRAL, SAFE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

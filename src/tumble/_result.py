@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult
 from . import describing, notebook
 from .core.deprecation import warn_renamed
 from .optimizer import Optimizer
-from .shown import percent
+from .shown import safety
 
 Status = Literal[0, 1, 2, 3, 4, -1]
 USED: Status = 0  # every trial is used
@@ -129,5 +129,5 @@ def _setting(x: Any) -> str:
 def _recommended(found: Any) -> str:
     if found is None:
         return "None"
-    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, P(safe) {percent(found.p_safe)}"
+    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, {safety(found.p_safe)}"
     return where if found.reached else f"{where}, the safest that is known"

@@ -5,11 +5,22 @@ SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 
 
 def percent(p: float) -> str:
-    """A probability in percent with four digits. One below 1 is never rounded up to 100 %.
+    """A probability in percent with four digits. A model is never certain: nothing is rounded up to 100 %.
 
     Examples
     --------
-    >>> percent(0.97), percent(0.99997), percent(1.0)
-    ('97 %', '>99.99 %', '100 %')
+    >>> percent(0.97), percent(0.9995), percent(1.0)
+    ('97 %', '99.95 %', '>99.99 %')
     """
-    return ">99.99 %" if 0.9999 < p < 1.0 else f"{100.0 * p:.4g} %"
+    return ">99.99 %" if p > 0.9999 else f"{100.0 * p:.4g} %"
+
+
+def safety(p: float) -> str:
+    """P(safe) as a sentence says it.
+
+    Examples
+    --------
+    >>> safety(0.97), safety(1.0)
+    ('P(safe) = 97 %', 'P(safe) > 99.99 %')
+    """
+    return "P(safe) > 99.99 %" if p > 0.9999 else f"P(safe) = {percent(p)}"

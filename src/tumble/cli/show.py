@@ -112,7 +112,7 @@ def recommended(found: Recommended | None, config: StudyConfig) -> str:
     """The setting to use."""
     if found is None:
         return "nothing yet: tell a trial first"
-    sure = f"P(safe) = {percent(found.p_safe)}"
+    sure = shown.safety(found.p_safe)
     if not found.reached:
         sure += ", less than asked for: the safest point that is known"
     value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g} expected"

@@ -39,13 +39,14 @@ class Desk:
         self._ledger: Ledger | None = None
 
     async def do(self, job: Callable[[Ledger], T]) -> T:
-        """What the job returns; it may take its time. `Ending` where the server does not wait for it."""
+        """What the job returns; it may take its time.
+
+        `Ending` where the server does not wait for it: a request is cancelled only when the server ends, and
+        its client is told so.
+        """
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, job)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():  # it is the caller that is given up
-                raise
             raise Ending("the server is being ended; send this again when it is back") from None
 
     def do_now(self, job: Callable[[Ledger], T]) -> T:

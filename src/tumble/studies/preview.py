@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tumble.errors import BudgetExhausted
+from tumble.shown import safety
 from tumble.studies.ledger import Ledger
 
 
@@ -31,7 +32,7 @@ def next_setting(ledger: Ledger) -> str:
     promise = "P(safe) is not known"
     if math.isfinite(found.mean):
         value = f"{config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g}"
-        promise = f"P(safe) = {found.p_safe:.4g}, {value} predicted"
+        promise = f"{safety(found.p_safe)}, {value} predicted"
     return f"{setting} ({found.mode}: {promise})"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from tumble import __version__
 from tumble.serialize import plain
+from tumble.shown import safety
 from tumble.studies.config import StudyConfig
 from tumble.studies.figures import numbers
 from tumble.studies.preview import next_setting
@@ -110,7 +111,7 @@ def _recommended(found: Recommended | None, config: StudyConfig) -> str:
         return "nothing yet"
     sure = "" if found.reached else ", the safest point known"
     value = f"{config.objective} = {found.mean:.5g} ± {found.std:.2g}"
-    return f"{_pairs(found.x)} (P(safe) = {found.p_safe:.4g}{sure}; {value})"
+    return f"{_pairs(found.x)} ({safety(found.p_safe)}{sure}; {value})"
 
 
 def _table(ledger: Ledger) -> str:

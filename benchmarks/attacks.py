@@ -1,7 +1,7 @@
 """What became of every attack: lines that are kept with the repository, which the page of guarantees shows.
 
-Each line is a table of JSON: `attack` (which kind), what tells it from others of the kind, the counts, and
-the command that made it.  A command that is given again replaces its own lines.
+Each line is a table of JSON: `attack` (which kind), what tells it from others of the kind, the counts, the
+command that made it, and the state of the code.  A command that is given again replaces its own lines.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from experiments.runs import machine
 
 from .tables import table
 
@@ -28,8 +30,9 @@ def read_lines(attack: str = "", file: Path = FILE) -> list[Line]:
 
 
 def store_lines(lines: Sequence[Line], file: Path = FILE) -> None:
-    """Keep these lines; each takes the place of the one with the same keys."""
-    known = {_key(line): line for line in (*read_lines(file=file), *lines)}
+    """Keep these lines with the state of the code; each takes the place of the one with the same keys."""
+    new = [{"state": machine.commit(), **line} for line in lines]
+    known = {_key(line): line for line in (*read_lines(file=file), *new)}
     file.parent.mkdir(exist_ok=True)
     text = "".join(json.dumps(known[key]) + "\n" for key in sorted(known))
     file.write_text(text, encoding="utf-8")

@@ -44,14 +44,23 @@ def _summary(lines: Sequence[Line]) -> str:
             sums = {key: sum(line[key] for line in ours) for key in ("cases", "tried", "survived", "lost")}
             tried = sum(line["tried"] + line["unreached"] for line in ours)
             what = f"a fault at every point, {name} ({tried} of {sums['cases']} cases)"
-            rows.append([what, *(str(sums[key]) for key in ("tried", "survived", "lost"))])
+            rows.append([what, *(str(sums[key]) for key in ("tried", "survived", "lost")), _states(ours)])
     rows += [_soak_row(line) for line in _of(lines, "soak")]
     rows += [_outage_row(line) for line in _of(lines, "outage")]
     rows += [
-        [f"damaged input: {line['what']}", *(str(line[key]) for key in ("tried", "survived", "lost"))]
+        [
+            f"damaged input: {line['what']}",
+            *(str(line[key]) for key in ("tried", "survived", "lost")),
+            _states([line]),
+        ]
         for line in _of(lines, "mutation")
     ]
-    return table(("attack", "tried", "survived", "lost"), rows)
+    return table(("attack", "tried", "survived", "lost", "state"), rows)
+
+
+def _states(lines: Sequence[Line]) -> str:
+    """The states of the code that these lines come from."""
+    return ", ".join(sorted({f"`{line['state']}`" for line in lines}))
 
 
 def _soak_row(line: Line) -> list[str]:
@@ -61,7 +70,7 @@ def _soak_row(line: Line) -> list[str]:
         f"workers ({line['died']} of them ended by themselves), B = {line['budget']} with at most "
         f"{line['peak']} in flight; trials told"
     )
-    return [what, str(line["told"]), str(line["told"] - harm), str(harm)]
+    return [what, str(line["told"]), str(line["told"] - harm), str(harm), _states([line])]
 
 
 def _outage_row(line: Line) -> list[str]:
@@ -69,7 +78,7 @@ def _outage_row(line: Line) -> list[str]:
         f"{line['restarts']} restarts of PostgreSQL, {line['workers']} workers ({line['died']} of them ended "
         "by themselves); trials told"
     )
-    return [what, str(line["told"]), str(line["told"] - line["lost"]), str(line["lost"])]
+    return [what, str(line["told"]), str(line["told"] - line["lost"]), str(line["lost"]), _states([line])]
 
 
 def _faults(lines: Sequence[Line], storage: str) -> str:

@@ -139,10 +139,23 @@ class GP:
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
         found = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
         if not x.flags.writeable:
-            for part in (found.mean, found.var, found.half):
-                part.flags.writeable = False
-            self.__dict__["_latest"] = found
+            self._keep(found)
         return found
+
+    def keep_joined(self, first: Array, rest: Array, x: Array) -> None:
+        """Keep the answer of `at` for x (M, D), a read-only array of `first` and `rest`, one above the other.
+
+        What is kept of `first` is not computed again.
+        """
+        known, more = self.at(first), self.at(rest)
+        parts = (np.append(known.mean, more.mean), np.append(known.var, more.var),
+                 np.hstack([known.half, more.half]))  # fmt: skip
+        self._keep(Marginals(x, *parts))
+
+    def _keep(self, found: Marginals) -> None:
+        for part in (found.mean, found.var, found.half):
+            part.flags.writeable = False
+        self.__dict__["_latest"] = found
 
     def predict(self, x: Array) -> tuple[Array, Array]:
         """The posterior at each of M points.

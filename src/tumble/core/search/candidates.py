@@ -10,6 +10,7 @@ from ..process.gp import GP
 from .maximize import ValueAndGrad, maximize, maximize_above
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
+QUICK_BARRIERS = (0.1, 0.005)  # of a descent, which only has to come near: a climb may start from there
 DOWNHILL = 0.01  # a descent ends after a step that lowers the mean by less, in prior standard deviations
 
 
@@ -48,8 +49,10 @@ def lowest_within(gp: GP, margin: ValueAndGrad, starts: Array, levels: Array, he
     """(M, D) points of low mean with margin(x) > level, from `starts` (M, D) inside their `levels` (M,)."""
     if len(starts) == 0:
         return starts
-    scales = np.asarray(gp.hyper.lengthscales)
-    return maximize_above(held(_fall_of_mean(gp)), held(margin), levels, starts, scales=scales).points
+    return maximize_above(
+        held(_fall_of_mean(gp)), held(margin), levels, starts,
+        scales=np.asarray(gp.hyper.lengthscales), barriers=QUICK_BARRIERS, max_evaluations=10,
+    ).points  # fmt: skip
 
 
 def _fall_of_mean(gp: GP) -> ValueAndGrad:

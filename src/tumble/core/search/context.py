@@ -91,11 +91,14 @@ class Context:
     @cached_property
     def candidates(self) -> Array:
         """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
-        points = self._spread_out()
-        if self.settings.descend_safely and self.limited:
-            points = np.vstack([points, self._lowest_allowed(points)])
-        points.flags.writeable = False  # so that a process may keep its answer for them
-        return points
+        points = _read_only(self._spread_out())
+        if not (self.settings.descend_safely and self.limited):
+            return points
+        lowest = self._lowest_allowed(points)
+        both = _read_only(np.vstack([points, lowest]))
+        for gp in (self.objective, *self.models.feasibility.constraints):
+            gp.keep_joined(points, lowest, both)
+        return both
 
     @property
     def limited(self) -> bool:
@@ -131,8 +134,10 @@ class Context:
     def _lowest_allowed(self, points: Array) -> Array:
         """Where the mean is lowest under φ >= each of LEVELS and ρ, from the best of `points`."""
         feasibility = self.models.feasibility
-        points = np.vstack([points, self.keep(self.safe_trials)])
-        margin, mean = feasibility.margin(points), self.objective.mean(points)
+        safe = self.keep(self.safe_trials)
+        margin = np.append(feasibility.margin(points), feasibility.margin(safe))
+        mean = np.append(self.objective.at(points).mean, self.objective.mean(safe))
+        points = np.vstack([points, safe])
         wanted = {*LEVELS, self.decision.rho} if 0.0 < self.decision.rho < 1.0 else set(LEVELS)
         starts, levels = [], []
         for level in sorted(ndtri(list(wanted))):
@@ -162,6 +167,12 @@ class Context:
                 points, constraints = points[inside], ()
         grid = None if self.known is None else self.candidates
         return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng, grid)
+
+
+def _read_only(points: Array) -> Array:
+    """The same array: a process may keep its answer for it."""
+    points.flags.writeable = False
+    return points
 
 
 def _incumbent(history: History, gp: GP, means: Array, kind: Incumbent) -> float:

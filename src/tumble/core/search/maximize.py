@@ -94,12 +94,13 @@ def maximize(
 def maximize_above(
     fun: ValueAndGrad, margin: ValueAndGrad, level: float | Array, starts: Array, *,
     scales: Array | None = None, ftol: float = FTOL, barriers: tuple[float, ...] = BARRIERS,
+    max_evaluations: int = 15,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
 
-    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of `barriers`. Each
-    start may have a level of its own (M,): it travels with its point as one more coordinate, Φ(level), by
-    which nothing changes and which therefore never moves.
+    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of `barriers`, with at
+    most `max_evaluations` for each. Each start may have a level of its own (M,): it travels with its point as
+    one more coordinate, Φ(level), by which nothing changes and which therefore never moves.
     """
     D, x = starts.shape[1], starts
     if isinstance(level, np.ndarray):
@@ -120,7 +121,7 @@ def maximize_above(
                 grad[inside, :D] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
-        x = maximize(barrier, x, scales=scales, max_evaluations=15, ftol=ftol).points
+        x = maximize(barrier, x, scales=scales, max_evaluations=max_evaluations, ftol=ftol).points
     x = x[:, :D]
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")

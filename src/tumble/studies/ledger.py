@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -205,12 +205,15 @@ class Ledger:
         Suggestion or None
             None where every process lives.
         """
-        self._tell_kept()
-        if not self._abandoned(owner, before):
+        kept = self.kept.results()  # before the trials, so that each result finds its trial in flight
+        entries = self.entries()
+        if self._tell_kept(kept, entries):
+            entries = self.entries()
+        if not self._deaths.abandoned(entries, owner, before):
             return None
         try:
             with lock_study(self.storage, self.config.name):
-                abandoned = self._abandoned(owner, before)
+                abandoned = self._deaths.abandoned(self.entries(), owner, before)
                 if not abandoned:
                     return None
                 trial_id = abandoned[0].trial_id
@@ -288,11 +291,12 @@ class Ledger:
 
     def entry(self, number: int) -> Entry:
         """One trial."""
-        entries = self.entries()
-        if not 0 <= number < len(entries):
-            known = f"the trials are 0 to {len(entries) - 1}" if entries else "none was asked yet"
+        trial = self.store.trial(number)
+        if trial is None:
+            there = len(self.entries())
+            known = f"the trials are 0 to {there - 1}" if there else "none was asked yet"
             raise InputError(f"there is no trial {number}: {known}")
-        return entries[number]
+        return to_entry(trial, self.sampler.reader(self.study)(trial), self.config)
 
     def suggestion(self, number: int) -> Suggestion:
         """A trial as it was handed out."""
@@ -421,22 +425,20 @@ class Ledger:
             alarm=note.get("alarm"),
         )
 
-    def _abandoned(self, asking: Owner | None = None, before: float = math.inf) -> list[Entry]:
-        """The trials in flight whose process is dead, the earliest first."""
-        return self._deaths.abandoned(self.entries(), asking, before)
-
-    def _tell_kept(self) -> None:
-        """Tell what runners measured that died before the storage had it."""
-        results = self.kept.results()
-        open_trials = {e.trial: e for e in self.entries() if e.is_running} if results else {}
-        dead = {e.trial for e in self._abandoned()} if results else set()
+    def _tell_kept(self, results: Sequence[KeptResult], entries: Sequence[Entry]) -> bool:
+        """Tell what runners measured that died before the storage had it; False where there was nothing."""
+        told = False
+        open_trials = {e.trial: e for e in entries if e.is_running}
+        dead = {e.trial for e in self._deaths.abandoned(entries)} if results else set()
         for kept in results:
             entry = open_trials.get(kept.trial)
             same = entry is not None and (entry.owner, entry.parameters) == (kept.owner, kept.parameters)
             if same and kept.trial in dead:
                 self._tell_result(kept)
+                told = True
             elif not same and not kept.owner.is_alive_here():
                 self.kept.forget(kept.trial)  # it was told in another way
+        return told
 
     def _tell_result(self, kept: KeptResult) -> None:
         with contextlib.suppress(InputError):  # told by someone else meanwhile

@@ -17,6 +17,7 @@ import socket
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -89,6 +90,12 @@ def this_machine() -> str:
 
     Without /proc there are no PID namespaces, and the address of the network card stands for the machine.
     """
+    return _machine_of(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _machine_of(pid: int) -> str:
+    """`this_machine` of the process with this number, which is asking: it never changes for a process."""
     if not Path("/proc/self").exists():
         return f"{uuid.getnode():x}"
     try:
@@ -97,7 +104,7 @@ def this_machine() -> str:
         seen_as = int(os.readlink("/proc/self"))
     except OSError:
         return ""
-    return f"{boot}:{namespace}" if seen_as == os.getpid() else ""
+    return f"{boot}:{namespace}" if seen_as == pid else ""
 
 
 def start_of(pid: int) -> str | None:

@@ -21,6 +21,7 @@ from optuna.trial import FrozenTrial
 
 from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
+from tumble.integrations.optuna.gate import LOOKING
 from tumble.parameters import Choice
 from tumble.studies import rig
 from tumble.studies.edits import StudyFileWatch
@@ -102,6 +103,7 @@ class Runner:
         self._file = StudyFileWatch(ledger, on_notice)
         self._is_repeating = False  # a single trial goes by the file as it was when it was asked
         self._last_beat = 0.0
+        self._look_for_dead_at = 0.0  # while a trial waits, at the earliest
         self._last_output = ""  # of the error stream of the last trial that failed here
         ledger.sampler.while_waiting = self._while_waiting
 
@@ -251,8 +253,13 @@ class Runner:
             raise _Edited("the study file was edited while a trial waited")
         self._say_who_is_waited_for(waiting.number)
         self.on_beat()
+        begin = time.monotonic()
+        if begin < self._look_for_dead_at:
+            return False
         self.ledger.kept.end_left_overs()
         abandoned = self.ledger.adopt(self._me, before=waiting.number)
+        now = time.monotonic()
+        self._look_for_dead_at = now + (now - begin) / LOOKING
         if abandoned is None:
             return False
         self.run_one(abandoned)

@@ -11,7 +11,7 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.changes import changed_trials
+from tumble.integrations.optuna.changes import changed_trial, changed_trials
 from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, outcome, storable
 from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter, Searched
 from tumble.studies.creation import Creator
@@ -52,6 +52,13 @@ class TrialStore:
     def trials(self) -> list[FrozenTrial]:
         """Every trial as it stands now, changes included, in the order of the numbers."""
         return changed_trials(self.study)
+
+    def trial(self, number: int) -> FrozenTrial | None:
+        """One trial as it stands now, changes included; None where there is none with this number."""
+        try:
+            return changed_trial(self.study, self.id_of(number))
+        except KeyError:
+            return None
 
     def get(self, trial_id: int) -> FrozenTrial:
         """One trial as it is stored now."""

@@ -52,3 +52,26 @@ def test_a_retry_that_lost_its_worker_before_its_first_heartbeat_frees_its_place
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
     assert time.monotonic() - begin < 60
     assert [t.state for t in study.trials] == [TrialState.FAIL, TrialState.COMPLETE]
+
+
+def test_a_trial_that_waits_looks_at_every_trial_only_where_one_ahead_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "LOOKING", 1e-9)  # never by the clock
+    looks, look = [], gate.changed_trials
+    monkeypatch.setattr(gate, "changed_trials", lambda study: looks.append(1) or look(study))
+    sampler = tumble.TumbleSampler(trials=9, failures=2, on_exhausted="stop", seed=0)
+    study = optuna.create_study(storage=f"sqlite:///{tmp_path / 'a.db'}", sampler=sampler)
+    first, second = (study.ask({"x": FloatDistribution(0.0, 1.0)}) for _ in range(2))
+    before = len(looks)
+
+    def tell_later() -> None:
+        time.sleep(1.0)
+        study.tell(second, 1.0)
+
+    helper = threading.Thread(target=tell_later)
+    helper.start()
+    third = study.ask()
+    helper.join()
+    assert len(looks) - before == 2
+    assert {first.number, third.number} == {t.number for t in study.trials if t.state == TrialState.RUNNING}

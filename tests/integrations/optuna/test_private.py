@@ -200,3 +200,14 @@ def test_choices_are_added_to_the_trials_that_are_stored(tmp_path: Path) -> None
     assert again.trials[0].params == before
     assert again.trials[0].distributions == trial.distributions
     private.forget_distributions(optuna.create_study())  # a storage without a cache
+
+
+def test_the_trials_in_progress_are_known_by_number(tmp_path: Path) -> None:
+    """Without it every trial that waits reads every other one again and again."""
+    study = optuna.create_study(storage=beating(tmp_path))
+    running(optuna.create_study(storage=beating(tmp_path)))
+    first, second, third = running(study), running(study), running(study)
+    study.tell(second.number, 1.0)
+    numbers = private.running_numbers(private.storage_of(study), private.study_id_of(study))
+    assert numbers == {first.number, third.number}
+    assert private.running_numbers(InMemoryStorage(), 0) is None

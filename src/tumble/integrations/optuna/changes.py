@@ -104,6 +104,15 @@ def changed_trials(study: optuna.Study) -> list[FrozenTrial]:
     return list(found.values())
 
 
+def changed_trial(study: optuna.Study, trial_id: int) -> FrozenTrial:
+    """One trial as it stands now."""
+    changes = stored_changes(study)  # before the trial, as above
+    trial = private.storage_of(study).get_trial(trial_id)
+    for change in changes:
+        trial = _changed(trial, change) if change.trial == trial.number else trial
+    return trial
+
+
 def changes_of(trial: FrozenTrial) -> list[StoredChange]:
     """The changes of a trial that `changed_trials` gave."""
     return list(trial.system_attrs.get(CHANGED, ()))

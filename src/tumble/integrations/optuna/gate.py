@@ -46,8 +46,17 @@ WhileWaiting: TypeAlias = Callable[[optuna.Study, FrozenTrial], bool]
 MOST_SHOWN = 5  # trials that are named
 TICKET_STEP = 2.0**-30  # so that a billion tickets fit between two numbers
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 0.5  # seconds between two looks
+LOOKING = 0.1  # share of its time that a trial that waits looks at every other
 LONG_WAIT = 10.0  # seconds after which it is said who is waited for
 EXTRA_GRACE = 1.0  # seconds that a trial without a first heartbeat gets beyond the grace of a heartbeat
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """The numbers of the trials ahead of one, and how many of them have to leave before it may start."""
+
+    ahead: set[int]
+    to_leave: int
 
 
 @dataclass(frozen=True)
@@ -98,33 +107,51 @@ class Gate:
         if not self.hard and self.trials is None:
             self._check_failures(study, trial, self._told(changed_trials(study)))
             return
-        pause, newcomers, patience = SHORTEST_WAIT, _WithoutHeartbeat(), time.monotonic() + LONG_WAIT
+        newcomers, patience = _WithoutHeartbeat(), time.monotonic() + LONG_WAIT
         _announce(study, trial)
         if self.queued:
             _draw_ticket(study, trial)
         while True:
+            begin = time.monotonic()
             trials = changed_trials(study)
-            if self._has_place(study, trial, trials):
+            queue = self._queue(study, trial, trials)
+            if queue.to_leave <= 0:
                 return
-            private.record_heartbeat(private.storage_of(study), private.trial_id_of(trial))
             newcomers.adopt(study, trials)
             if time.monotonic() > patience:
                 self.say(_holders(study, trial, trials))
-            if self.while_waiting(study, trial):
-                pause = SHORTEST_WAIT
-                continue
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_WAIT)
+            now = time.monotonic()
+            self._wait(study, trial, queue, now + (now - begin) / LOOKING)
 
-    def _has_place(self, study: optuna.Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> bool:
+    def _queue(self, study: optuna.Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Queue:
+        """Who is ahead of a trial; it is refused where it never may start."""
         told = self._told(trials)
         mine = next(_turn(t) for t in trials if t.number == trial.number)
-        ahead = sum(t.state == TrialState.RUNNING and _turn(t) <= mine for t in trials)  # itself included
+        ahead = {t.number for t in trials if t.state == TrialState.RUNNING and _turn(t) < mine}
         failures = self._check_failures(study, trial, told)
-        if self.trials is not None and len(told) + ahead > self.trials:
+        if self.trials is not None and len(told) + len(ahead) + 1 > self.trials:
             why = f"{all_are(self.trials, 'trial')} told or in flight"
             raise refused(study, trial, TrialsExhausted(f"{why}: the study is over; raise trials to go on"))
-        return self.failures is None or not self.hard or failures + ahead <= self.failures
+        free = self.failures is None or not self.hard
+        return _Queue(ahead, 0 if free else failures + len(ahead) + 1 - (self.failures or 0))
+
+    def _wait(self, study: optuna.Study, trial: FrozenTrial, queue: _Queue, until: float) -> None:
+        """Wait until there may be a place, or until then.
+
+        A look at every trial is dear where many are in flight.  Their numbers alone are cheap: while too few
+        of those ahead have left, there is no place.
+        """
+        storage, trial_id = private.storage_of(study), private.trial_id_of(trial)
+        pause = SHORTEST_WAIT
+        while True:
+            private.record_heartbeat(storage, trial_id)
+            if self.while_waiting(study, trial):
+                return
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_WAIT)
+            running = private.running_numbers(storage, private.study_id_of(study))
+            if running is None or len(queue.ahead - running) >= queue.to_leave or time.monotonic() > until:
+                return
 
     def _told(self, trials: list[FrozenTrial]) -> list[Reading]:
         """The billed trials that were told."""

@@ -20,7 +20,7 @@ from optuna.study import Study
 from optuna.study._frozen import (
     FrozenStudy as FrozenStudy,  # the type that `BaseStorage.get_all_studies` gives
 )
-from optuna.trial import FrozenTrial, Trial
+from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy import select
 
 from tumble.parameters import Choice
@@ -109,6 +109,18 @@ def silent_trial_ids(storage: BaseStorage, study_id: int) -> set[int]:
     if heartbeat_grace(storage) is None:
         return set()
     return set(storage._get_stale_trial_ids(study_id))  # type: ignore[attr-defined]
+
+
+def running_numbers(storage: BaseStorage, study_id: int) -> set[int] | None:
+    """The numbers of the trials in progress, by one cheap query; None where the storage has no database."""
+    backend, trial = _backend(storage), optuna.storages._rdb.models.TrialModel
+    if not isinstance(backend, RDBStorage):
+        return None
+    with contextlib.closing(backend.scoped_session()) as session:
+        found = session.query(trial.number).filter(
+            trial.study_id == study_id, trial.state == TrialState.RUNNING
+        )
+        return {number for (number,) in found}
 
 
 def find_trial(database: RDBStorage, study_id: int, key: str, value: str) -> int | None:

@@ -23,6 +23,7 @@ from benchmarks.machines.kills import kill_hand, kill_runner
 from benchmarks.machines.outages import restart_server
 from benchmarks.machines.races import peak_of, race
 from benchmarks.machines.rough import address_of, postgres, postgres_server, write_rough_study
+from tumble.studies import locking
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.study_file import read_study_file
@@ -102,6 +103,22 @@ def test_the_lock_is_one_for_all_connections(folder: Path, server: str) -> None:
         lock_study(ledger.storage, "a"),
         lock_study(ledger.storage, "b"),
     ):
+        assert ledger.status().trials == 0
+
+
+def test_a_lock_of_a_server_that_is_not_given_back_is_said(
+    folder: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locking, "LONGEST", 0.1)
+    file = write_rough_study(folder, server, trials=4, failures=2, stop=False)
+    with (
+        Ledger(read_study_file(file)) as ledger,
+        lock_study(ledger.storage, "a"),
+        pytest.raises(locking.LockHeld, match=r"'a' on the server: another process has held the lock"),
+        lock_study(ledger.storage, "a"),
+    ):
+        pass
+    with Ledger(read_study_file(file)) as ledger, lock_study(ledger.storage, "a"):
         assert ledger.status().trials == 0
 
 

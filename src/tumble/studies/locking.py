@@ -15,6 +15,7 @@ from optuna.storages import RDBStorage
 from tumble.studies.errors import StudyFileError
 
 LONGEST = 30.0  # seconds; the lock is held for a few statements at a time
+LOCK_TIMEOUT = "55P03"  # what PostgreSQL says where nobody gave a lock back
 
 
 class LockHeld(StudyFileError):
@@ -42,15 +43,24 @@ def lock_study(storage: RDBStorage, name: str) -> Iterator[None]:
         with _lock_file(f"{storage.engine.url.database}.lock"):
             yield
         return
-    key = {"key": zlib.crc32(name.encode())}
-    take = sqlalchemy.text("SELECT pg_try_advisory_lock(:key)")
-    give = sqlalchemy.text("SELECT pg_advisory_unlock(:key)")
     with storage.engine.connect() as connection:
-        _insist(lambda: bool(connection.execute(take, key).scalar()), f"study {name!r} on the server")
+        key = {"key": zlib.crc32(name.encode())}
+        _take_in_turn(connection, key, name)
         try:
             yield
         finally:
-            connection.execute(give, key)
+            connection.execute(sqlalchemy.text("SELECT pg_advisory_unlock(:key)"), key)
+
+
+def _take_in_turn(connection: sqlalchemy.Connection, key: dict[str, int], name: str) -> None:
+    """Take a lock of the server, which keeps the queue: whoever asks again and again costs all the others."""
+    connection.execute(sqlalchemy.text(f"SET LOCAL lock_timeout = {round(1000 * LONGEST)}"))
+    try:
+        connection.execute(sqlalchemy.text("SELECT pg_advisory_lock(:key)"), key)
+    except sqlalchemy.exc.OperationalError as error:
+        if getattr(error.orig, "sqlstate", "") != LOCK_TIMEOUT:
+            raise
+        raise _held(f"study {name!r} on the server") from None
 
 
 @contextlib.contextmanager
@@ -77,13 +87,17 @@ def _lock_file(path: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _held(what: str) -> LockHeld:
+    return LockHeld(
+        f"{what}: another process has held the lock for {LONGEST:g} seconds; "
+        "look for a command of tumble that is suspended, and end it"
+    )
+
+
 def _insist(take: Callable[[], bool], what: str) -> None:
     end, pause = time.monotonic() + LONGEST, 0.001
     while not take():
         if time.monotonic() > end:
-            raise LockHeld(
-                f"{what}: another process has held the lock for {LONGEST:g} seconds; "
-                "look for a command of tumble that is suspended, and end it"
-            )
+            raise _held(what)
         time.sleep(pause)
         pause = min(2 * pause, 0.05)

@@ -47,6 +47,7 @@ MOST_SHOWN = 5  # trials that are named
 TICKET_STEP = 2.0**-30  # so that a billion tickets fit between two numbers
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 0.5  # seconds between two looks
 LOOKING = 0.1  # share of its time that a trial that waits looks at every other
+BEATING = 0.1  # of the grace of a heartbeat: how often a trial that waits sends one
 LONG_WAIT = 10.0  # seconds after which it is said who is waited for
 EXTRA_GRACE = 1.0  # seconds that a trial without a first heartbeat gets beyond the grace of a heartbeat
 
@@ -142,9 +143,11 @@ class Gate:
         of those ahead have left, there is no place.
         """
         storage, trial_id = private.storage_of(study), private.trial_id_of(trial)
-        pause = SHORTEST_WAIT
+        pause, beat_at, grace = SHORTEST_WAIT, 0.0, private.heartbeat_grace(storage)
         while True:
-            private.record_heartbeat(storage, trial_id)
+            if grace is not None and time.monotonic() >= beat_at:
+                private.record_heartbeat(storage, trial_id)
+                beat_at = time.monotonic() + BEATING * grace
             if self.while_waiting(study, trial):
                 return
             time.sleep(pause)

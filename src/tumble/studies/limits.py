@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from tumble import checks
 from tumble.errors import InputError
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_ONE_SIDE = re.compile(rf"\s*(?P<sense><=|>=)\s*(?P<bound>{_NUMBER})\s*")
-_TWO_SIDES = re.compile(rf"\s*({_NUMBER})\s*(<=|>=)\s*(.*?)\s*(?:(<=|>=)\s*)?({_NUMBER})\s*")
-_WITH_NAME = re.compile(rf"\s*\S+\s*((?:<=|>=)\s*{_NUMBER})\s*")
+# There is one way to read each text, so that no text takes long.
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_SENSE = re.compile(r"(<=|>=)")
 
 
 @dataclass(frozen=True)
@@ -78,21 +77,29 @@ def parse_limit(name: str, text: str) -> Limit:
     InputError
         If it says none; the message shows a line that does.
     """
-    one = _ONE_SIDE.fullmatch(text)
-    if one is not None:
-        bound = _finite(name, text, one["bound"])
-        return Limit(name, None, bound) if one["sense"] == "<=" else Limit(name, bound, None)
-    two = _TWO_SIDES.fullmatch(text)
-    if two is not None:
-        return _two_sided(name, text, two)
-    named = _WITH_NAME.fullmatch(text)
-    line = f'{name} = "{named[1] if named else "<= 12"}"'
+    parts = [part.strip() for part in _SENSE.split(text)]
+    first, last = parts[0], parts[-1]
+    if len(parts) == 5 and _is_number(first) and _is_number(last):
+        return _two_sided(name, text, *parts)
+    line = f'{name} = "<= 12"'
+    if len(parts) == 3:
+        word, _, number = last.rpartition(" ")
+        if first == "" and _is_number(last):
+            bound = _finite(name, text, last)
+            return Limit(name, None, bound) if parts[1] == "<=" else Limit(name, bound, None)
+        if _is_number(first) and _is_number(number):
+            return _two_sided(name, text, first, parts[1], word.strip(), "", number)
+        if _is_number(last) and len(first.split()) == 1:
+            line = f'{name} = "{parts[1]} {last}"'
     raise _refused(text, 'expected "<= number", ">= number" or "low <= name <= high"', line)
 
 
-def _two_sided(name: str, text: str, found: re.Match[str]) -> Limit:
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _two_sided(name: str, text: str, first: str, sense: str, word: str, other: str, last: str) -> Limit:
     """Both sides, written upwards or downwards, with the key between them."""
-    first, sense, word, other, last = found.groups()
     one, two = _finite(name, text, first), _finite(name, text, last)
     low, high = (first, last) if one < two else (last, first)
     line = f'{name} = "{low} <= {name} <= {high}"'
@@ -101,7 +108,7 @@ def _two_sided(name: str, text: str, found: re.Match[str]) -> Limit:
     if word != name:
         came = f"the middle word must be {name}, the key of the line"
         raise _refused(text, came, line)
-    if other is None or other != sense:
+    if other != sense:
         raise _refused(text, "both signs must point the same way", line)
     if (one < two) != (sense == "<="):
         raise _refused(text, f"the lower side must be below the higher one, and {first} is not", line)

@@ -136,7 +136,7 @@ def mutate_json(source: Any, rng: random.Random) -> Any:
             case 0:
                 del holder[key]
             case 1 if isinstance(holder, list):
-                holder.insert(key, copy.deepcopy(holder[key]))
+                holder.insert(key, holder[key])
             case 2:
                 holder[key] = [holder[key]] if rng.random() < 0.5 else _deep(rng.choice((3, 50, 500)))
             case 3 if isinstance(holder[key], int | float) and not isinstance(holder[key], bool):

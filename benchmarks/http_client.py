@@ -42,6 +42,7 @@ class Client:
         self._app, self._study = make_app(file)
         self._runner = asyncio.Runner()
         self._end = weakref.finalize(self, _give_back, self._study, self._runner)
+        self._end.atexit = False  # its threads are gone by then
 
     def __enter__(self) -> Self:
         """Itself."""

@@ -263,6 +263,7 @@ states = st.builds(
 all_settings = st.builds(
     Settings, rho_b=st.floats(0.05, 0.95), delta=st.none() | st.floats(0.001, 0.5),
     safety_first=st.booleans(), soften_phi=st.booleans(),
+    keep_last_failure=st.booleans(),
 )  # fmt: skip
 
 
@@ -301,7 +302,7 @@ def slow_decision(
     if controlled and settings.soften_phi and failed == 0:
         exponent = max(5.0 / (10.0 + told), 0.25)
     last_one_is_kept = controlled and safe_known and crashed >= 2 and state.failures_left == 1
-    if last_one_is_kept:
+    if settings.keep_last_failure and last_one_is_kept:
         return "careful", max(rho, settings.rho_safe), 1.0
     if state.failures_left == 0:
         reasons_to_be_bold = [False]

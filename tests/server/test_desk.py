@@ -24,13 +24,13 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_jobs_are_done_one_after_the_other_on_one_thread(desk: Desk) -> None:
-    async def both() -> list[tuple[int, str]]:
+    async def both() -> tuple[tuple[int, str], ...]:
         def job(ledger: Ledger) -> tuple[int, str]:
             return ledger.status().trials, threading.current_thread().name
 
-        return await asyncio.gather(desk.do(job), desk.do(job))
+        return tuple(await asyncio.gather(desk.do(job), desk.do(job)))
 
-    assert asyncio.run(both()) == [(0, "tumble-desk_0"), (0, "tumble-desk_0")]
+    assert asyncio.run(both()) == ((0, "tumble-desk_0"), (0, "tumble-desk_0"))
 
 
 def test_an_error_of_a_job_reaches_its_caller_and_the_desk_goes_on(desk: Desk) -> None:

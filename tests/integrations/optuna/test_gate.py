@@ -9,10 +9,11 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 import tumble
 from tumble.integrations.optuna import gate
+from tumble.integrations.optuna.changes import changed_trials
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -58,8 +59,13 @@ def test_a_trial_that_waits_looks_at_every_trial_only_where_one_ahead_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gate, "LOOKING", 1e-9)  # never by the clock
-    looks, look = [], gate.changed_trials
-    monkeypatch.setattr(gate, "changed_trials", lambda study: looks.append(1) or look(study))
+    looks: list[optuna.Study] = []
+
+    def look(study: optuna.Study) -> list[FrozenTrial]:
+        looks.append(study)
+        return changed_trials(study)
+
+    monkeypatch.setattr(gate, "changed_trials", look)
     sampler = tumble.TumbleSampler(trials=9, failures=2, on_exhausted="stop", seed=0)
     study = optuna.create_study(storage=f"sqlite:///{tmp_path / 'a.db'}", sampler=sampler)
     first, second = (study.ask({"x": FloatDistribution(0.0, 1.0)}) for _ in range(2))

@@ -20,7 +20,8 @@ Memory = Sequence[Array | None]  # for h1, h2 and h0; None for a new array
 
 NEW_ARRAYS: Memory = (None, None, None)
 SQRT5 = np.sqrt(5.0)
-FAR = 15.0  # √5 times the distance in lengthscales, from which on products of exponentials lose digits
+FAR = 15.0  # √5 times the distance in lengthscales, from which on sums of such products lose digits
+WIDE = 300.0  # the same, from which on a product of two exponentials may overflow
 
 
 class Radial(Protocol):
@@ -75,15 +76,32 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
     # The absolute value is not needed either: m(|a - b|) is the smaller of m(a - b) and m(b - a).
     centre = 0.5 * (B.max(axis=0) + B.min(axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
+    forward, backward = memory  # m(a - b) and m(b - a) of one coordinate
     if max(np.abs(a).max(), np.abs(b).max()) > FAR:
         for p, q in zip(a, b, strict=True):
-            k += _matern52((p[:, None] - q) ** 2 / 5.0, 0, variance)[0]
+            k += _matern52_between(p, q, variance, forward, backward)
         return
-    forward, backward = memory  # m(a - b) and m(b - a) of one coordinate
     for left, mirrored_left, right, mirrored_right in zip(*_left(a, variance), *_right(b), strict=True):
         np.matmul(left, right, out=forward)
         np.matmul(mirrored_left, mirrored_right, out=backward)
         k += np.minimum(forward, backward, out=forward)
+
+
+def _matern52_between(a: Array, b: Array, variance: float, s: Array, decay: Array) -> Array:
+    """v m(|a_p - b_q|) (P, Q), written to `s`; `decay` (P, Q) is overwritten."""
+    # exp(-|a - b|) is the smaller of exp(-a) exp(b) and exp(a) exp(-b): again no exponential of a pair.
+    np.abs(np.subtract.outer(a, b, out=s), out=s)
+    if max(np.abs(a).max(), np.abs(b).max()) < WIDE:
+        np.multiply.outer(np.exp(-a), np.exp(b), out=decay)
+        np.minimum(decay, np.multiply.outer(np.exp(a), np.exp(-b)), out=decay)
+    else:
+        np.exp(np.negative(s, out=decay), out=decay)
+    decay *= variance
+    polynomial = s * s
+    polynomial *= 1.0 / 3.0
+    polynomial += s
+    polynomial += 1.0
+    return np.multiply(polynomial, decay, out=s)
 
 
 def _left(a: Array, variance: float) -> Array:

@@ -60,7 +60,7 @@ def _summary(lines: Sequence[Line]) -> str:
 
 def _states(lines: Sequence[Line]) -> str:
     """The states of the code that these lines come from."""
-    return ", ".join(sorted({f"`{line['state']}`" for line in lines}))
+    return ", ".join(sorted({line["state"] for line in lines}))
 
 
 def _soak_row(line: Line) -> list[str]:

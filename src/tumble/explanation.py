@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import shown
 from .trials import Suggestion
 
 REASONS = {
@@ -57,6 +58,8 @@ def _safety(s: Suggestion) -> str:
     """P(safe); where only failures without a value were seen, the model has nothing but its prior."""
     if s.p_safe != s.p_safe or s.mean != s.mean:
         return "P(safe) is not known"
+    if s.p_safe >= 1.0:  # by rounding: no model is certain
+        return shown.safety(s.p_safe)
     return f"P(safe) = {_percent(s.p_safe)}" if s.p_safe >= 1e-4 else "P(safe) below 0.01 %"
 
 

@@ -3,6 +3,8 @@
 # Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
 SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 
+SURE = 0.9999  # a probability above it is not told apart from others above it
+
 
 def percent(p: float) -> str:
     """A probability in percent with four digits. A model is never certain: nothing is rounded up to 100 %.
@@ -12,7 +14,7 @@ def percent(p: float) -> str:
     >>> percent(0.97), percent(0.9995), percent(1.0)
     ('97 %', '99.95 %', '>99.99 %')
     """
-    return ">99.99 %" if p > 0.9999 else f"{100.0 * p:.4g} %"
+    return ">99.99 %" if p > SURE else f"{100.0 * p:.4g} %"
 
 
 def safety(p: float) -> str:
@@ -23,4 +25,4 @@ def safety(p: float) -> str:
     >>> safety(0.97), safety(1.0)
     ('P(safe) = 97 %', 'P(safe) > 99.99 %')
     """
-    return "P(safe) > 99.99 %" if p > 0.9999 else f"P(safe) = {percent(p)}"
+    return "P(safe) > 99.99 %" if p > SURE else f"P(safe) = {percent(p)}"

@@ -56,9 +56,10 @@ class TrialStore:
     def trial(self, number: int) -> FrozenTrial | None:
         """One trial as it stands now, changes included; None where there is none with this number."""
         try:
-            return changed_trial(self.study, self.id_of(number))
+            trial_id = self.id_of(number)
         except KeyError:
             return None
+        return changed_trial(self.study, trial_id)
 
     def get(self, trial_id: int) -> FrozenTrial:
         """One trial as it is stored now."""

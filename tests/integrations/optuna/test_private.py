@@ -210,4 +210,9 @@ def test_the_trials_in_progress_are_known_by_number(tmp_path: Path) -> None:
     study.tell(second.number, 1.0)
     numbers = private.running_numbers(private.storage_of(study), private.study_id_of(study))
     assert numbers == {first.number, third.number}
+
+
+def test_no_database_is_needed_where_a_study_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optuna loads its models with the first database; a trial that waits in memory never sees one."""
+    monkeypatch.delattr(optuna.storages._rdb, "models", raising=False)
     assert private.running_numbers(InMemoryStorage(), 0) is None

@@ -46,7 +46,7 @@ WhileWaiting: TypeAlias = Callable[[optuna.Study, FrozenTrial], bool]
 MOST_SHOWN = 5  # trials that are named
 TICKET_STEP = 2.0**-30  # so that a billion tickets fit between two numbers
 SHORTEST_WAIT, LONGEST_WAIT = 0.02, 0.5  # seconds between two looks
-LOOKING = 0.1  # share of its time that a trial that waits looks at every other
+LOOKING = 0.1  # share of its time in which a waiting trial reads every other one
 BEATING = 0.1  # of the grace of a heartbeat: how often a trial that waits sends one
 LONG_WAIT = 10.0  # seconds after which it is said who is waited for
 EXTRA_GRACE = 1.0  # seconds that a trial without a first heartbeat gets beyond the grace of a heartbeat
@@ -137,10 +137,10 @@ class Gate:
         return _Queue(ahead, 0 if free else failures + len(ahead) + 1 - (self.failures or 0))
 
     def _wait(self, study: optuna.Study, trial: FrozenTrial, queue: _Queue, until: float) -> None:
-        """Wait until there may be a place, or until then.
+        """Return when the trial may have a place, or at the time `until`.
 
-        A look at every trial is dear where many are in flight.  Their numbers alone are cheap: while too few
-        of those ahead have left, there is no place.
+        Reading every trial is dear where many are in flight.  Their numbers alone are cheap: while too few of
+        those ahead have left, there is no place.
         """
         storage, trial_id = private.storage_of(study), private.trial_id_of(trial)
         pause, beat_at, grace = SHORTEST_WAIT, 0.0, private.heartbeat_grace(storage)

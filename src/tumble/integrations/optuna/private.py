@@ -113,9 +113,10 @@ def silent_trial_ids(storage: BaseStorage, study_id: int) -> set[int]:
 
 def running_numbers(storage: BaseStorage, study_id: int) -> set[int] | None:
     """The numbers of the trials in progress, by one cheap query; None where the storage has no database."""
-    backend, trial = _backend(storage), optuna.storages._rdb.models.TrialModel
-    if not isinstance(backend, RDBStorage):
+    backend = _backend(storage)
+    if not isinstance(backend, RDBStorage):  # Optuna has not loaded its models then
         return None
+    trial = optuna.storages._rdb.models.TrialModel
     with contextlib.closing(backend.scoped_session()) as session:
         found = session.query(trial.number).filter(
             trial.study_id == study_id, trial.state == TrialState.RUNNING

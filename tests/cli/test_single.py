@@ -54,7 +54,7 @@ def test_a_setting_of_ones_own_is_told_like_any_other(cli: Cli, tmp_path: Path) 
         {"x": 0.55, "y": 0.25},
     )
     assert 0.0 < asked["p_safe"] <= 1.0
-    assert "P(safe) = " in asked["why"]
+    assert "P(safe) > 99.99 %" in asked["why"] or "P(safe) = " in asked["why"]
     assert cli("tell", file, 1, "cost=1.4", "load=-0.2")[0] == 0
     assert cli("ask", file)[0] == 0
     assert cli("try", file, "x=0.5", "y=0.5")[0] == 4

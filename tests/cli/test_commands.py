@@ -31,7 +31,7 @@ Cli = Callable[..., tuple[int, str, str]]
 
 
 def spawn(*words: object, **options: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tumble.cli", *map(str, words)]
+    command = [sys.executable, "-m", "tumble", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 

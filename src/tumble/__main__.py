@@ -1,0 +1,5 @@
+"""`python -m tumble`, the same as the command `tumble`."""
+
+from tumble.cli import main
+
+main()

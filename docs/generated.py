@@ -38,6 +38,7 @@ MORE = {
     3: "a fault that stayed after `retries`, unusable output, a storage that went away, no failure left and "
     "nothing safe seen",
     4: "trials or failures are spent",
+    5: "the disk is full, or nobody reads the pipe any more; a run goes on to its end all the same",
 }
 
 

@@ -1,14 +1,14 @@
 """The command line: `tumble init | run | ask | tell | skip | try | void | amend | status | …`
 
 Exit codes: 0 done; 2 the input can't be used (file, key and remedy are named, nothing was written); 3 the rig
-needs someone to look at it; 4 nothing is left to ask for; 130 stopped by Ctrl-C, run it again to go on.
+needs someone to look at it; 4 nothing is left to ask for; 5 done, but not all of its output could be written;
+130 stopped by Ctrl-C, run it again to go on.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 try:
     import click
@@ -18,11 +18,12 @@ except ModuleNotFoundError:
 from tumble import __version__
 from tumble.cli import change, read, serve, show, single, undo
 from tumble.cli.options import EPILOG
+from tumble.cli.output import going_on
 from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 from tumble.studies.schema import did_you_mean
 
-BAD_INPUT, FAULT, NOTHING_LEFT, STOPPED = 2, 3, 4, 130
+BAD_INPUT, FAULT, NOTHING_LEFT, NOT_SHOWN, STOPPED = 2, 3, 4, 5, 130
 
 
 class InOrder(click.Group):
@@ -55,23 +56,31 @@ app = click.version_option(__version__, message="%(prog)s %(version)s")(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    given = None if arguments is None else list(arguments)
+    with going_on() as output:
+        code = _run(None if arguments is None else list(arguments))
+    sys.exit(code or (NOT_SHOWN if output.is_lost else 0))
+
+
+def _run(arguments: list[str] | None) -> int | str | None:
+    """Run a command, say what went wrong, and give the exit code."""
     try:
-        sys.exit(app.main(args=given, prog_name="tumble", standalone_mode=False) or 0)
+        return int(app.main(args=arguments, prog_name="tumble", standalone_mode=False) or 0)
+    except SystemExit as end:
+        return end.code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _fail("stopped; run it again to go on", STOPPED)
+        return _failed("stopped; run it again to go on", STOPPED)
     except (BudgetExhausted, TrialsExhausted) as error:
-        _fail(str(error), NOTHING_LEFT)
+        return _failed(str(error), NOTHING_LEFT)
     except TumbleError as error:
-        _fail(with_remedy(error), BAD_INPUT)
+        return _failed(with_remedy(error), BAD_INPUT)
     except Exception as error:
         sentence = _sentence_for(error)
         if sentence is None:
             raise
-        _fail(sentence, FAULT)
+        return _failed(sentence, FAULT)
 
 
 def _sentence_for(error: Exception) -> str | None:
@@ -83,6 +92,6 @@ def _sentence_for(error: Exception) -> str | None:
     return sentence_for(error)
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def _failed(message: str, code: int) -> int:
     print(f"tumble: {show.printable(message)}", file=sys.stderr)
-    sys.exit(code)
+    return code

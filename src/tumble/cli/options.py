@@ -16,6 +16,7 @@ EXIT_CODES = {
     2: "the input can't be used",
     3: "the rig needs someone to look at it",
     4: "nothing is left to ask for",
+    5: "done, but not all of its output could be written",
     130: "stopped by Ctrl-C (run it again to go on)",
 }
 EPILOG = f"Exit codes: {', '.join(f'{code} {means}' for code, means in EXIT_CODES.items())}."

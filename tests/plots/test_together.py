@@ -1,6 +1,9 @@
 """Every figure of a search on one sheet."""
 
+import sys
 from pathlib import Path
+
+import pytest
 
 import tumble
 from tests.toys import small_optimizer
@@ -29,3 +32,9 @@ def test_a_figure_without_numbers_is_left_out(tmp_path: Path) -> None:
     figure.savefig(tmp_path / "overview.png")
     assert "the edge of safety" not in titles(figure)
     assert "expected gain of what is left" not in titles(figure)
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"needs Matplotlib: pip install -e '\.\[plots\]'"):
+        plots.overview(small_optimizer())

@@ -12,6 +12,11 @@ from tumble.cli.options import EPILOG, study_file
 from tumble.errors import InputError
 from tumble.studies.study_file import read_study_file
 
+FOR_A_PHONE = (
+    "only this machine can open this address; for a phone or another machine give --host 0.0.0.0 and a token "
+    "in TUMBLE_TOKEN"
+)
+
 
 @click.command(epilog=EPILOG)
 @study_file
@@ -25,8 +30,8 @@ from tumble.studies.study_file import read_study_file
 def serve(file: Path, port: int, host: str, token: str | None) -> None:
     """Serve the study: a page for phone and screen, and an HTTP door, until Ctrl-C.
 
-    On 127.0.0.1 only this machine can reach it. Others can on another host, with the token, which the page
-    takes from the QR code.
+    On 127.0.0.1 only this machine can reach it. A phone or another machine can on another host, with the
+    token, which the page takes from the QR code.
 
     Example: tumble serve drill.toml
 
@@ -46,8 +51,8 @@ def serve(file: Path, port: int, host: str, token: str | None) -> None:
         raise InputError(f"{error}; for example TUMBLE_TOKEN={secrets.token_urlsafe(16)}") from None
 
 
-def _show(address: str, code: str) -> None:
-    print(code)
+def _show(address: str, code: str | None) -> None:
+    print(FOR_A_PHONE if code is None else code)
     print(f"{address}  (Ctrl-C ends it)", flush=True)
 
 

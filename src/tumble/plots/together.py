@@ -50,9 +50,16 @@ def overview(opt: Optimizer, sign: float = 1.0, label: str = "value") -> Figure:
     -------
     matplotlib.figure.Figure
         Save it with `figure.savefig`.
-    """
-    from matplotlib.figure import Figure
 
+    Raises
+    ------
+    ImportError
+        If Matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ImportError("this figure needs Matplotlib: pip install -e '.[plots]' in the clone") from error
     drawings = _drawings(opt, sign, label)
     last, first = divmod(len(drawings), COLUMNS)
     if first == COLUMNS - 1:  # one column is too narrow for all the parameters

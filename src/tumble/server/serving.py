@@ -46,7 +46,9 @@ def check_token(host: str, token: str | None) -> str | None:
     return token
 
 
-def serve(file: Path, host: str, port: int, token: str | None, ready: Callable[[str, str], None]) -> None:
+def serve(
+    file: Path, host: str, port: int, token: str | None, ready: Callable[[str, str | None], None]
+) -> None:
     """Serve until Ctrl-C.
 
     Parameters
@@ -58,14 +60,15 @@ def serve(file: Path, host: str, port: int, token: str | None, ready: Callable[[
     token
         What a request must show; None for none, on the loopback address only.
     ready
-        Called with the address, and with its QR code for a terminal.
+        Called with the address, and with its QR code for a terminal; with none on the loopback address, which
+        no phone can open.
     """
     token = check_token(host, token)
     with contextlib.closing(listen(host, port)) as listening:
         app, study = make_app(file, token=token, is_loopback=host in LOOPBACK)
         address = _address(host, listening.getsockname()[1], token)
         server = _Server(study.watch.close, app)
-        ready(address, qr_code(address))
+        ready(address, None if host in LOOPBACK else qr_code(address))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 

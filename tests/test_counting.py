@@ -105,3 +105,11 @@ def test_the_risk_since_the_last_failure_counts_what_was_suggested_then() -> Non
     assert counting.risk_since_spent(trials, 1) == pytest.approx(0.011)
     assert counting.risk_since_spent(trials, 2) == 0.0
     assert counting.controller(trials, 20, 1, Settings()).risk == pytest.approx(0.011)
+
+
+def test_what_is_never_to_be_tried_says_nothing_of_p_safe() -> None:
+    vetoes = [trial(k, crashed=True, billed=False, suggestion=suggestion(k, 0.999)) for k in range(2, 5)]
+    tried = [trial(k, 1.0, -1.0, suggestion=suggestion(k, 0.999)) for k in range(2)]
+    assert counting.alarm_of([*tried, *vetoes]) == counting.alarm_of(tried)
+    assert counting.reliability_of([*tried, *vetoes], 0.9) == counting.reliability_of(tried, 0.9)
+    assert counting.alarm_of([*tried, *(replace(t, billed=True) for t in vetoes)]).rings

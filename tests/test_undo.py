@@ -71,6 +71,7 @@ class Undoing(RuleBasedStateMachine):
     def begin(self, trials, failures):
         self.opt = optimizer(trials, min(failures, trials))
         self.model: list[Plain] = []
+        self.bounds: list[float] = []  # of the gain, as they were said since the last correction
 
     def draw(self, data: Any, status: str) -> int:
         return int(data.draw(st.sampled_from([n for n, t in enumerate(self.model) if t.status == status])))
@@ -92,12 +93,13 @@ class Undoing(RuleBasedStateMachine):
                 self.opt.ask()
             return
         try:
-            number = self.opt.ask().number
+            asked = self.opt.ask()
         except tumble.BudgetExhausted:  # without a failure left, nothing may be safe enough
             if failed < self.opt.max_failures:
                 raise
         else:
-            assert number == len(self.model)
+            assert asked.number == len(self.model)
+            self.bounds += [] if asked.gain_bound is None else [asked.gain_bound]
             self.model.append(Plain("pending"))
 
     @rule(value=st.floats(-5, 5), g=st.floats(-1, 1))
@@ -128,6 +130,7 @@ class Undoing(RuleBasedStateMachine):
         n = self.draw(data, "told")
         self.opt.void(n, "slip")
         self.model[n].status = "voided"
+        self.bounds = []
 
     @precondition(lambda self: self.has("told"))
     @rule(data=st.data(), value=st.floats(-5, 5), g=st.floats(-1, 1), crash=st.booleans())
@@ -138,6 +141,7 @@ class Undoing(RuleBasedStateMachine):
         else:
             self.opt.amend(n, value, [g])
         self.model[n] = Plain("told", crash or g > 0, None if crash else value, billed=self.model[n].billed)
+        self.bounds = []
 
     @precondition(lambda self: self.has("pending") or self.has("voided") or self.has("skipped"))
     @rule(data=st.data())
@@ -171,6 +175,12 @@ class Undoing(RuleBasedStateMachine):
         assert (None if opt.best is None else opt.best.value) == (min(safe) if safe else None)
         assert opt.reliability.claimed <= len(told)
 
+    @invariant()
+    def only_what_was_said_since_the_last_correction_says_what_can_be_gained(self):
+        if hasattr(self, "opt"):
+            gain = self.opt.gain
+            assert (None if gain is None else gain.bound) == max(self.bounds[-5:], default=None)
+
 
 TestUndoing = Undoing.TestCase
 TestUndoing.settings = effort(
@@ -179,6 +189,18 @@ TestUndoing.settings = effort(
 
 
 # -- what a voided trial leaves behind ---------------------------------------------------------------------
+
+
+def test_a_larger_budget_makes_an_earlier_gain_worthless():
+    for more in ({"trials": 1}, {"failures": 1}):
+        opt = played(3)
+        assert opt.gain is not None
+        opt.extend(**more)
+        assert opt.gain is None
+        assert rebuilt(opt, opt.trials).gain is None
+        said = opt.ask().gain_bound
+        assert opt.gain is not None
+        assert opt.gain.bound == said
 
 
 @pytest.mark.parametrize("number", [0, 3, 5])
@@ -305,7 +327,7 @@ def test_void_and_amend_refuse_what_is_not_told():
     opt.void(0)
     before = opt.to_dict()
     for call, message in [
-        (lambda: opt.void(0), "trial 0 is voided already"),
+        (lambda: opt.void(0), "trial 0 is voided already; only a trial that was told, or is never"),
         (lambda: opt.void(pending), "trial 2 is in flight: skip it"),
         (lambda: opt.void(3), "trial 3 is skipped already"),
         (lambda: opt.void(9), "there is no trial 9"),

@@ -58,29 +58,58 @@ def safe_range(trials: Sequence[Trial]) -> float:
     return max(values) - min(values) if values else 0.0
 
 
-def latest_gain(trials: Sequence[Trial]) -> Gain | None:
-    """What the trials left can gain: the latest expectation, and the largest of the LATEST bounds."""
+def latest_gain(trials: Sequence[Trial], max_trials: int, allowed: int) -> Gain | None:
+    """What the trials left can gain: the latest expectation, and the largest of the LATEST bounds.
+
+    Parameters
+    ----------
+    trials
+        All trials. What was worked out for fewer trials or failures, or before a correction, does not count.
+    max_trials, allowed
+        T and B.
+    """
     said = [
         Gain(s.expected_gain, s.gain_bound)
         for t in trials
         if (s := t.suggestion) is not None and s.expected_gain is not None and s.gain_bound is not None
+        if is_for(s.budget, max_trials, allowed)
     ][-LATEST:]
     return Gain(said[-1].expected, max(each.bound for each in said)) if said else None
 
 
+def is_for(budget: Sequence[int] | None, max_trials: int, allowed: int) -> bool:
+    """Whether a gain that was worked out for this `budget`, T and B, still counts: for no larger ones."""
+    return budget is not None and budget[0] >= max_trials and budget[1] >= allowed
+
+
+def without_gain(trials: Sequence[Trial], since: int) -> list[Trial]:
+    """The trials after a correction: what was said of the gain before trial `since` no longer counts."""
+    return [
+        replace(t, suggestion=replace(t.suggestion, budget=None))
+        if t.number < since and t.suggestion is not None
+        else t
+        for t in trials
+    ]
+
+
 def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
-    """Of the suggestions that claimed P(safe) >= level, how many turned out safe."""
-    outcomes = [(t.suggestion.p_safe, t.failed) for t in told(trials) if t.suggestion is not None]
+    """Of the suggestions that claimed P(safe) >= level, how many turned out safe.
+
+    What is not billed says nothing: a setting that is never to be tried was not tried.
+    """
+    outcomes = [
+        (t.suggestion.p_safe, t.failed) for t in told(trials) if t.suggestion is not None and t.billed
+    ]
     p_safe = np.array([p for p, _ in outcomes], dtype=float)
     return reliability(p_safe, np.array([failed for _, failed in outcomes], dtype=bool), level)
 
 
 def alarm_of(trials: Sequence[Trial]) -> Alarm:
-    """What betting against the P(safe) of the suggestions came to, a user's own settings left out."""
+    """What betting against the P(safe) of the suggestions came to, own settings and vetoes left out."""
     outcomes = [
         (t.suggestion.p_safe, t.failed)
         for t in told(trials)
-        if t.suggestion is not None and t.suggestion.mode not in ("start", "try")
+        if t.suggestion is not None and t.billed and t.suggestion.mode not in ("start", "try")
     ]
     p_safe = np.array([p for p, _ in outcomes], dtype=float)
     return alarm(p_safe, np.array([failed for _, failed in outcomes], dtype=bool))

@@ -268,9 +268,10 @@ class Optimizer:
     def gain(self) -> Gain | None:
         """What the trials left can gain: what the latest suggestion expects, and the largest of five bounds.
 
-        None where nothing can be said.
+        None where nothing can be said, and after a trial was voided or amended, or the budget extended, until
+        the next suggestion.
         """
-        return counting.latest_gain(self._trials)
+        return counting.latest_gain(self._trials, self.max_trials, self.failures_allowed)
 
     @property
     def reliability(self) -> Reliability:
@@ -675,8 +676,7 @@ class Optimizer:
         (10, 2)
         """
         changed = undo.voided(naming.named(self._trials, trial), checks.text(reason, "reason"))
-        self._store(changed)
-        self._fitted = None  # what it taught is forgotten
+        self._correct(changed)
         return changed
 
     @in_turn
@@ -730,8 +730,7 @@ class Optimizer:
             checks.noise_names(self.noise, names)
             self._names = names
         changed = undo.amended(record, outcome, failed, reason)
-        self._store(changed)
-        self._fitted = None  # what the other results taught is forgotten
+        self._correct(changed)
         return changed
 
     # -- the budget --------------------------------------------------------------------------------------
@@ -843,6 +842,7 @@ class Optimizer:
         return to_suggestion(
             number, self._decode(proposal.x), proposal, self._trials, self.constraint_names, self.settings,
             failures_left=self.failures_left, trials_left=self.trials_left - 1,
+            budget=(self.max_trials, self.failures_allowed),
         )  # fmt: skip
 
     def _check_method(self, count: int) -> None:
@@ -860,6 +860,12 @@ class Optimizer:
             )
         number = counting.next_number(self._trials)
         return Trial(number, self._decode(u), tuple(u.tolist()), billed=billed)
+
+    def _correct(self, changed: Trial) -> None:
+        """Replace a told trial; what was learned, and what was said of the gain, is forgotten."""
+        self._store(changed)
+        self._trials = counting.without_gain(self._trials, counting.next_number(self._trials))
+        self._fitted = None
 
     def _store(self, record: Trial) -> None:
         self._trials = [t for t in self._trials if t.number != record.number] + [record]

@@ -27,7 +27,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted"}  # of a suggestion: its trial has u, and the state has the latest hyperparameters
-ADDED = {"held_by", "expected_gain", "gain_bound", "alarm"}  # of a suggestion: what 0.1.0 did not write
+ADDED = {"held_by", "expected_gain", "gain_bound", "budget", "alarm"}  # of a suggestion: not in 0.1.0
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,14 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         ),
         expected_gain=_maybe(data.get("expected_gain"), "expected_gain"),
         gain_bound=_maybe(data.get("gain_bound"), "gain_bound"),
+        budget=None if data.get("budget") is None else _budget(data["budget"]),
         alarm=None if data.get("alarm") is None else checks.text(data["alarm"], "alarm"),
     )
+
+
+def _budget(data: Any) -> tuple[int, int]:
+    trials, failures = (checks.whole(v, "budget", 0) for v in checks.items(data, "budget"))
+    return trials, failures
 
 
 def mode_of(word: Any) -> Mode:

@@ -13,7 +13,7 @@ from .trials import Suggestion, Trial
 
 def to_suggestion(
     number: int, x: Any, proposal: Proposal, trials: Sequence[Trial], names: Sequence[str],
-    settings: Settings, *, failures_left: int, trials_left: int,
+    settings: Settings, *, failures_left: int, trials_left: int, budget: tuple[int, int],
 ) -> Suggestion:  # fmt: skip
     """A proposal as a suggestion without its sentence.
 
@@ -33,6 +33,8 @@ def to_suggestion(
         The constants of the method.
     failures_left, trials_left
         What is left after it.
+    budget
+        T and B.
     """
     p_each = zip((*names, "crash"), proposal.p_each.tolist(), strict=False)
     seen = any(t.value is not None for t in counting.told(trials))
@@ -45,5 +47,6 @@ def to_suggestion(
         constraint_means=tuple(proposal.g_mean.tolist()), constraint_stds=tuple(proposal.g_std.tolist()),
         expected_gain=None if proposal.gain is None else proposal.gain.expected,
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
+        budget=None if proposal.gain is None else budget,
         alarm=counting.alarm_of(trials).sentence, u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

@@ -76,6 +76,9 @@ class Suggestion:
         nothing can be said: before anything safe is known, and with "paper".
     gain_bound
         How far they lower it at most, with a probability of 90 %.
+    budget
+        T and B, for which the gain was worked out; None where they are not known, or where a trial was voided
+        or amended since: the gain does not count then.
     alarm
         Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
     u
@@ -100,6 +103,7 @@ class Suggestion:
     held_by: tuple[int, ...] = ()
     expected_gain: float | None = None
     gain_bound: float | None = None
+    budget: tuple[int, int] | None = None
     alarm: str | None = None
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)

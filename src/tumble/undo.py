@@ -7,6 +7,8 @@ from .errors import InputError
 from .trial_checks import Checked
 from .trials import Change, ChangeKind, Trial
 
+VOIDED = "only a trial that was told, or is never to be tried, is voided"
+
 
 def voided(trial: Trial, reason: str) -> Trial:
     """A told trial, taken out; its results stay to be looked at.
@@ -38,9 +40,9 @@ def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial
 def check_may_void(number: int, status: str) -> None:
     """Refuse to void what is not told."""
     if status in ("pending", "running"):
-        raise InputError(f"trial {number} is in flight: skip it; only a told trial is voided")
+        raise InputError(f"trial {number} is in flight: skip it; {VOIDED}")
     if status != "told":
-        raise InputError(f"trial {number} is {status} already; only a told trial is voided, and once")
+        raise InputError(f"trial {number} is {status} already; {VOIDED}, and once")
 
 
 def check_may_amend(number: int, status: str) -> None:

@@ -270,6 +270,30 @@ def test_a_study_ends_where_the_trials_left_gain_less_than_min_gain(tmp_path: Pa
     assert goes_on.ask().number == 3
 
 
+@pytest.mark.parametrize(("old", "new"), [("trials = 8", "trials = 9"), ("failures = 3", "failures = 4")])
+def test_a_study_that_min_gain_ended_goes_on_with_a_larger_budget(tmp_path: Path, old: str, new: str) -> None:
+    ledger = open_study(tmp_path, extra="min_gain = 1e9")
+    for results in ({"cost": 0.3, "load": -0.5}, {"cost": 0.2, "load": -0.4}):
+        ledger.tell(ledger.ask().number, results)
+    goes_on = edit(ledger, old, new)
+    assert goes_on.status().gain_bound is None
+    assert goes_on.ask().gain_bound is not None
+    with pytest.raises(tumble.TrialsExhausted, match="min_gain"):
+        goes_on.ask()
+
+
+def test_what_is_never_to_be_tried_rings_no_alarm(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    note = {"mode": "careful", "rho": 0.9, "p_safe": 0.9999}
+    for k in range(3):
+        number = ledger._hand_out(note | {"params": {"x": 0.1 * k, "y": 0.2}}, BY_HAND).number
+        ledger.skip(number, "too hot", kind="never")
+    assert ledger.status().never == 3
+    assert ledger.status().alarm is None
+    assert not ledger.optimizer().alarm.rings
+    assert ledger.optimizer().alarm.claims == 0
+
+
 def test_a_run_ends_with_min_gain_as_its_reason(tmp_path: Path) -> None:
     end = Runner(open_study(tmp_path, extra="min_gain = 1e9")).run()
     assert end.kind == "done"

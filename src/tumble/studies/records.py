@@ -11,8 +11,9 @@ from optuna.trial import FrozenTrial
 
 from tumble.core.alarm import Alarm, alarm
 from tumble.core.gain import LATEST
+from tumble.counting import is_for
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.changes import StoredChange, changes_of
+from tumble.integrations.optuna.changes import StoredChange, changes_of, last_change
 from tumble.integrations.optuna.notes import decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
@@ -191,7 +192,7 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     pending = sum(entry.is_running for entry in billed)
     failures = sum(entry.reading.failed for entry in told)
     budget = config.trials if config.failures is None else config.failures
-    said = [e.decision for e in entries if e.decision.get("gain_bound") is not None][-LATEST:]
+    said = _gains(entries, config.trials, budget)[-LATEST:]
     return Status(
         trials=len(told),
         trials_left=max(config.trials - len(told) - pending, 0),
@@ -209,12 +210,20 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     )
 
 
+def _gains(entries: Sequence[Entry], trials: int, failures: int) -> list[dict[str, Any]]:
+    """The decisions that say what can be gained: for this budget or more, since the last correction."""
+    since = last_change([entry.stored for entry in entries])
+    notes = [e.decision for e in entries if e.trial >= since and e.decision.get("gain_bound") is not None]
+    return [note for note in notes if is_for(note.get("budget"), trials, failures)]
+
+
 def _alarm(entries: Sequence[Entry]) -> Alarm:
-    """What betting against the P(safe) of the told trials came to."""
+    """What betting against the P(safe) of the told trials came to, without those that were never tried."""
     told = [
         entry
         for entry in entries
-        if entry.reading.phase == "told" and entry.decision.get("mode") not in (None, "start", "try")
+        if entry.reading.phase == "told" and entry.reading.billed
+        if entry.decision.get("mode") not in (None, "start", "try")
     ]
     p_safe = np.array([entry.decision.get("p_safe") for entry in told], dtype=float)  # None becomes NaN
     return alarm(p_safe, np.array([entry.reading.failed for entry in told], dtype=bool))

@@ -92,6 +92,7 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         value = getattr(suggestion, name)
         if value is not None:
             note[name] = _rounded(value)
+            note["budget"] = suggestion.budget
     if suggestion.alarm is not None:
         note["alarm"] = suggestion.alarm
     if fitted is not None:
@@ -119,11 +120,13 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
         return None
     predicted = [note.get("constraints", {}).get(name) or [None, None] for name in names]
     means, stds = ([np.nan if p[k] is None else p[k] for p in predicted] for k in (0, 1))
+    budget = None if note.get("budget") is None else (note["budget"][0], note["budget"][1])
     return Suggestion(
         trial.number, x, note["mode"], note["rho"], note["p_safe"], np.nan, np.nan,
         note.get("failures_left", 0), 0,
         constraint_means=tuple(means), constraint_stds=tuple(stds),
         expected_gain=note.get("expected_gain"), gain_bound=note.get("gain_bound"),
+        budget=budget,
     )  # fmt: skip
 
 

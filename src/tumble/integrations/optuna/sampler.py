@@ -26,7 +26,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble import checks
 from tumble.core.settings import Settings
-from tumble.counting import safe_range
+from tumble.counting import safe_range, without_gain
 from tumble.errors import BudgetExhausted, InputError
 from tumble.explanation import explain
 from tumble.integrations.optuna import distributions, private
@@ -332,9 +332,11 @@ class TumbleSampler(BaseSampler):
         if len(noise) < len(self.noise) and any(reading.value is not None for reading in readings):
             unknown = ", ".join(map(repr, self.noise.keys() - noise.keys()))
             self.warn(study, "noise", f"noise names {unknown}, which no trial has measured so far")
+        ours = self._translate(study, search_space, space, names, zip(trials, readings, strict=True))
+        since = last_change(trials)
         return Optimizer.from_trials(
             space,
-            self._translate(study, search_space, space, names, zip(trials, readings, strict=True)),
+            without_gain(list(ours), since),
             trials=self.trials,
             failures=self.trials if self.failures is None and crashed else self.failures,
             constraints=names,
@@ -342,7 +344,7 @@ class TumbleSampler(BaseSampler):
             method=self.method,
             settings=self.settings,
             on_exhausted=self.on_exhausted,
-            fitted=last_fit(trials, names, space.dim, last_change(trials)),
+            fitted=last_fit(trials, names, space.dim, since),
             noise=noise,
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments.runs.methods import PEERS
 from experiments.runs.records import Line
 from tumble.errors import InputError
+from tumble.explanation import count
 
 from . import curves, page, pictures, results
 from .plan import OURS
@@ -60,7 +61,8 @@ def state(lines: Sequence[Line]) -> str:
     ours = next((line for line in lines if line["method"] not in PEERS), None)
     problems = sorted({(line["family"], line["seed"]) for line in lines})
     trials = sorted({line["trials"] for line in lines})
-    counts = f"{len(problems)} problems of {len({family for family, _ in problems})} families"
+    families = {family for family, _ in problems}
+    counts = f"{count(len(problems), 'problem')} of {count(len(families), 'family', 'families')}"
     words = [f"{counts}, T of {', '.join(map(str, trials))}"]
     if ours is not None:
         words.insert(0, f"tumble as of commit `{ours['commit']}` (sources `{ours['code']}`)")

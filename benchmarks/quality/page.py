@@ -17,8 +17,10 @@ from .plan import BASELINES, OURS, PEERS, SLOW_PEERS
 from .scores import Reading, Run
 
 View = Literal["stopped", "prefix", "whole"]
+XS_MARK = "Xs: "  # before the rows that are compared with Xs in place of EI
 SAFE_SET = BASELINES[1].name
 _ORDER = {row.name: k for k, row in enumerate((OURS, *SWITCHES, *FOILS, *BASELINES, *PEERS))}
+_AGAINST = {row.name: row.against for row in (*SWITCHES, *FOILS)}
 _SLOW = {row.name for row in SLOW_PEERS}
 VIEWS: dict[View, str] = {"stopped": "stopped when B is spent", "whole": "left to go on"}
 
@@ -154,15 +156,16 @@ def claim_table(runs: Sequence[Run]) -> str:
 
 
 def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> str:
-    """Rows against the default: wins with intervals, median regret, failures, runs beyond B."""
+    """Rows against the default, or what else they belong to: wins, median regret, failures, runs beyond B."""
     readings = scores_of(runs, "whole")
     rows = []
     for name, group in runs.items():
-        against = compare.wins(readings, name, default) if name != default else {}
+        other = _AGAINST.get(name, default)
+        against = compare.wins(readings, name, other) if name != default else {}
         regrets = [r.whole.regret for r in group]
         rows.append(
             [
-                name,
+                name if other == default else f"{XS_MARK}{name}",
                 compare.over_problems(against).percent if against else "",
                 str(sum(point != 0.5 for point in against.values())),
                 f"{np.median(regrets):.2g}",
@@ -173,7 +176,7 @@ def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> st
         )
     header = (
         "row",
-        "won against the default",
+        "won",
         "differ",
         "median regret",
         "90 % regret",

@@ -11,6 +11,7 @@ REASONS = {
     "xs": "where the process is most likely to cross its own minimum",
     "ei": "where the best value is expected to fall the most",
 }
+ELSEWHERE = "away from the best trial, which is hardly to be improved"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
@@ -45,11 +46,12 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
         return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}{gain}."
+    where = f" {ELSEWHERE}" if s.elsewhere else ""
     if s.mode == "bold":
-        return f"Trial {s.number}: bold search for a better safe area; {p}, {value}, {left}."
+        return f"Trial {s.number}: bold search for a better safe area{where}; {p}, {value}, {left}."
     if s.mode == "careful":
         asked = f"where P(safe) must reach {_percent(s.rho)}"
-        return f"Trial {s.number}: careful search, {asked}; {p}, {value}, {left}."
+        return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
     short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
 

@@ -34,6 +34,7 @@ def _from(module: str, name: str) -> Build:
 
 _EXCURSION = _from(".core.search.excursion", "excursion_search")
 _DEFAULT = _from(".core.search.default", "best_measured")
+_FAR_BETTER = _from(".core.search.default", "far_better")
 _IMPROVEMENT = _from(".baselines.improvement", "constrained_improvement")
 _EI = _from(".baselines.improvement", "expected_improvement")
 _PI = _from(".baselines.improvement", "probability_of_improvement")
@@ -45,7 +46,7 @@ _SAFE_SET = _from(".baselines.safe_set", "safe_set")
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        Method("tumble", _DEFAULT, constrained=True, controlled=True, label="tumble"),
+        Method("tumble", _DEFAULT, constrained=True, controlled=True, elsewhere=_FAR_BETTER, label="tumble"),
         Method("xs", _EXCURSION, constrained=False, label="Xs"),
         Method("xsf", _EXCURSION, constrained=True, controlled=True, label="XsF"),
         Method("ei", _EI, constrained=False, label="EI"),

@@ -81,6 +81,8 @@ class Suggestion:
         or amended since: the gain does not count then.
     alarm
         Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
+    elsewhere
+        Whether the best trial could only have been polished, so that the search looks elsewhere.
     u
         Where it lies in the unit cube.
     fitted
@@ -105,6 +107,7 @@ class Suggestion:
     gain_bound: float | None = None
     budget: tuple[int, int] | None = None
     alarm: str | None = None
+    elsewhere: bool = False
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

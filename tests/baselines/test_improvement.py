@@ -9,7 +9,6 @@ from tests.toys import botorch_model, context_of, history, smooth_history
 from tumble.baselines.improvement import (
     ConfidenceBound,
     Indifferent,
-    ProbabilityOfImprovement,
     confidence_bound,
     constrained_improvement,
     expected_improvement,
@@ -17,20 +16,10 @@ from tumble.baselines.improvement import (
     probability_of_improvement,
 )
 from tumble.core.feasibility import Feasibility
-from tumble.core.improvement import ExpectedImprovement
+from tumble.core.improvement import ExpectedImprovement, ProbabilityOfImprovement
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import condition
 from tumble.core.settings import Settings
-
-
-def test_probability_of_improvement_equals_monte_carlo():
-    gp, _ = problem("matern52", 2, 8, noise=0.1)
-    x = np.random.default_rng(0).random((4, 2))
-    mean, var = gp.predict(x)
-    ours = np.exp(ProbabilityOfImprovement(gp, -0.1).value_and_grad(x)[0])
-    np.testing.assert_allclose(ours, stats.norm.cdf((-0.1 - mean) / np.sqrt(var)), rtol=1e-12)
-    draws = mean + np.sqrt(var) * np.random.default_rng(1).standard_normal((200_000, 4))
-    np.testing.assert_allclose(ours, (draws < -0.1).mean(axis=0), atol=5.0 * 0.5 / np.sqrt(200_000))
 
 
 def test_confidence_bound_is_the_quantile_of_the_process():

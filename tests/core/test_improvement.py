@@ -9,7 +9,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 from tests.oracles import KERNELS, problem
-from tumble.core.improvement import ExpectedImprovement, log_improvement
+from tumble.core.improvement import (
+    ExpectedImprovement,
+    ProbabilityOfImprovement,
+    log_improvement,
+    share_learned,
+)
 
 
 def exact_log_improvement(z: float) -> float:
@@ -46,3 +51,23 @@ def test_expected_improvement_equals_quadrature_and_monte_carlo(kernel):
         assert ours[i] == pytest.approx(integral, rel=1e-7)
         draws = np.maximum(target - law.rvs(200_000, random_state=i), 0.0)
         assert abs(ours[i] - draws.mean()) < 5.0 * draws.std() / np.sqrt(len(draws)) + 1e-6
+
+
+def test_probability_of_improvement_equals_monte_carlo():
+    gp, _ = problem("matern52", 2, 8, noise=0.1)
+    x = np.random.default_rng(0).random((4, 2))
+    mean, var = gp.predict(x)
+    ours = np.exp(ProbabilityOfImprovement(gp, -0.1).value_and_grad(x)[0])
+    np.testing.assert_allclose(ours, stats.norm.cdf((-0.1 - mean) / np.sqrt(var)), rtol=1e-12)
+    draws = mean + np.sqrt(var) * np.random.default_rng(1).standard_normal((200_000, 4))
+    np.testing.assert_allclose(ours, (draws < -0.1).mean(axis=0), atol=5.0 * 0.5 / np.sqrt(200_000))
+
+
+def test_a_measurement_under_much_noise_teaches_little():
+    std = np.array([0.0, 1e-3, 1.0, 1e3])
+    np.testing.assert_array_equal(share_learned(std[1:], 0.0), 1.0)
+    shares = share_learned(std, 0.5)
+    assert shares[0] == 0.0
+    assert shares[1] == pytest.approx(0.5 * (1e-3 / 0.5) ** 2, rel=1e-4)
+    assert shares[2] == pytest.approx(1.0 - 0.5 / np.hypot(1.0, 0.5))
+    assert shares[3] == pytest.approx(1.0, abs=1e-3)

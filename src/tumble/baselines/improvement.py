@@ -12,35 +12,14 @@ not safe improves on nothing. Everything is in model units.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from ..core.acquisition import Acquisition
 from ..core.arrays import Array
-from ..core.improvement import ExpectedImprovement, standardised
-from ..core.normal import density_over_cdf
+from ..core.improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..core.process.gp import GP
 from ..core.search.context import Context
 
 CONFIDENCE = 0.01  # of GP-UCB's schedule
-
-
-@dataclass(frozen=True)
-class ProbabilityOfImprovement:
-    """log Pr(f < target)."""
-
-    gp: GP
-    target: float
-
-    def screen(self, x: Array) -> Array:
-        """(M,) the value itself."""
-        mean, var = self.gp.predict(x)
-        return np.asarray(log_ndtr((self.target - mean) / np.sqrt(var)))
-
-    def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Log PI = log Φ(z), and its gradient (φ/Φ) ∇z."""
-        z, _, d_z, _ = standardised(self.gp, x, self.target)
-        value = np.asarray(log_ndtr(z))
-        return value, density_over_cdf(z, value)[:, None] * d_z
 
 
 @dataclass(frozen=True)

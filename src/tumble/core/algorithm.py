@@ -18,6 +18,7 @@ from .process.gp import GP
 from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
 from .search.context import Context
+from .search.default import only_polishes
 from .search.domain import Domain
 from .search.known import Known
 from .search.maximize import FTOL
@@ -91,8 +92,10 @@ def propose(
     ftol = FTOL if lighter is settings else ROUGH
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, ftol=ftol)
     x = _maximum(search, decision, method)
+    other = None if x is None else _elsewhere(search, x, decision, method)
     if x is not None:
-        found = search.report(x, decision.mode, decision.rho)
+        x = x if other is None else other
+        found = replace(search.report(x, decision.mode, decision.rho), elsewhere=other is not None)
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)
@@ -127,6 +130,14 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
         rho = decision.rho if method.controlled else 0.0
         return search.bold(rho) if method.times_phi else search.free()  # (15)
     return search.careful(decision.rho) if decision.mode == "careful" else None  # (13)
+
+
+def _elsewhere(search: Search, x: Array, decision: Decision, method: Method) -> Array | None:
+    """Where it could be far better, under the same rules, if x only polishes the best trial; else None."""
+    context = search.context
+    if method.elsewhere is None or not context.settings.look_elsewhere or not only_polishes(context, x):
+        return None
+    return _maximum(replace(search, acquisition=method.elsewhere(context)), decision, method)
 
 
 def recommend(

@@ -36,6 +36,8 @@ class Method:
         For a method that keeps to a P(safe) of its own, whatever the budget: that P(safe), for each
         constraint. Its acquisition is -inf where a constraint is less sure. It needs a safe trial to start
         from. None for all other methods.
+    elsewhere
+        Builds what is maximised where `build` only polishes the best trial; None to polish on.
     listed
         False for methods that serve ablations only.
     label
@@ -48,5 +50,6 @@ class Method:
     controlled: bool = False
     times_phi: bool = True
     own_level: float | None = None
+    elsewhere: Build | None = None
     listed: bool = True
     label: str = ""

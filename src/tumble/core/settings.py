@@ -24,7 +24,7 @@ MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
-    "share_failures", "doubt_safety", "integrate",
+    "share_failures", "doubt_safety", "integrate", "look_elsewhere",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -107,6 +107,9 @@ class Settings:
         Whether f* is, in the careful mode, the minimum over what reaches ρ.
     keep_rho
         Whether the bold mode, too, keeps to points that reach ρ.
+    look_elsewhere
+        Whether the default search, where it only polishes its best trial, looks every second time where a
+        trial could be far better (`core.search.default`).
     admissible
         Whether the search moves among the settings that can be run: integers and choices by steps. If False,
         it moves in the unit cube and the settings nearest to what it finds are compared.
@@ -191,6 +194,7 @@ class Settings:
     descend_safely: bool = True
     allowed_minima: bool = True
     keep_rho: bool = True
+    look_elsewhere: bool = True
     admissible: bool = True
     safety_first: bool = True
     keep_last_failure: bool = False
@@ -282,6 +286,7 @@ class Settings:
             descend_safely=False,
             allowed_minima=False,
             keep_rho=False,
+            look_elsewhere=False,
             restarts=10,
             raw_samples=512,
             descend=False,
@@ -334,7 +339,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     ours = data.get("standardize", True) is not False
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
-        "doubt_safety", "integrate",
+        "doubt_safety", "integrate", "look_elsewhere",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.quality import manual, page, plan, results
+from benchmarks.quality import ablation, manual, page, plan, results
 from tumble.errors import InputError
 
 ROWS = (plan.OURS, *plan.BASELINES, *plan.PEERS)
@@ -69,9 +69,18 @@ def test_an_ablation_is_over_the_problems_that_every_row_has(lines):
     other = plan.Row("no gap", "xsf")
     some = [line for line in lines if line["block"] == plan.OURS.name]
     text = manual.rows([*some, line(other, "classic", 1)])
-    assert "1 problems of 1 families" in text
-    assert text.splitlines()[-1].startswith("| no gap")
+    assert "1 problem of 1 family" in text
+    assert text.splitlines()[-1].startswith("| Xs: no gap")
     assert manual.rows([*some[:1], line(other, "crash", 9)]) == "*Nothing is published yet.*"
+
+
+def test_a_switch_of_xs_is_compared_with_xs():
+    rows = (plan.OURS, ablation.XS, next(row for row in ablation.SWITCHES if row.name == "no gap"))
+    text = manual.rows(
+        [line(row, "classic", 1, regret) for row, regret in zip(rows, (0.1, 0.3, 0.2), strict=True)]
+    )
+    won = {cells[1].strip(): cells[2].strip() for r in text.splitlines() if len(cells := r.split("|")) > 3}
+    assert (won["Xs in place of EI"], won["Xs: no gap"]) == ("0 of 1", "1 of 1")
 
 
 def test_peers_alone_are_no_verdict(lines, tmp_path):

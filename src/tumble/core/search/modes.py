@@ -41,6 +41,7 @@ class Proposal:
     g_std: Array  # (G,)
     warm: Fitted | None = None
     gain: Gain | None = None  # of the trials left, in the user's units
+    elsewhere: bool = False  # whether the best trial would only have been polished
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from tumble.errors import InputError
 
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
-    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety", "integrate",
+    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
+    "descend_safely", "allowed_minima", "keep_rho", "admissible", "look_elsewhere", "share_failures",
+    "boldness",
 )  # fmt: skip
 
 
@@ -35,7 +37,15 @@ OTHERWISE: dict[str, Any] = {
     "bound_risk": False,
     "doubt_safety": False,
     "integrate": False,
-}  # what 0.1.0 did
+    "search": "excursion",
+    "warp": False,
+    "descend_safely": False,
+    "allowed_minima": False,
+    "keep_rho": False,
+    "admissible": False,
+    "look_elsewhere": False,
+    "share_failures": False,
+}
 
 
 def test_a_file_of_0_1_0_means_what_it_meant():

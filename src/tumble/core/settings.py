@@ -339,7 +339,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     ours = data.get("standardize", True) is not False
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
-        "doubt_safety", "integrate", "look_elsewhere",
+        "doubt_safety", "integrate", "look_elsewhere", "share_failures",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

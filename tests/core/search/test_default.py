@@ -5,15 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.core.test_settings import OTHERWISE
 from tests.toys import context_of, history
 from tumble import Optimizer
 from tumble.core.algorithm import propose
+from tumble.core.arrays import Array
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.search import default
 from tumble.core.settings import Settings
-from tumble.methods import METHODS
+from tumble.methods import METHODS, MethodName
 
+GAP = 1e-3  # `Settings.gap`: how far below η 0.1.0 put its samples of f*
 BOWL = np.array([[0.05], [0.2], [0.38], [0.4], [0.401], [0.399], [0.45], [0.6], [0.7], [0.95]])
 
 
@@ -88,3 +91,38 @@ def test_the_sentence_says_that_it_looks_elsewhere() -> None:
     again = Optimizer.from_dict(opt.to_dict()).trials[-1].suggestion
     assert again is not None
     assert again.why == asked.why
+
+
+def creeping_steps(settings: Settings, method: MethodName, dim: int, seed: int) -> int:
+    """How many trials lower the best value by GAP × spread, within 10 %; three limits are active.
+
+    That is as far as the lowest sample of f* was from the best trial: the search had no aim of its own.
+    """
+    rng = np.random.default_rng(seed)
+    slopes, gains = rng.uniform(0.3, 1.0, (3, dim)), rng.uniform(0.5, 1.5, dim)
+
+    def measure(x: Array) -> tuple[float, list[float]]:
+        bent = [0.2 * np.sum(x[k : k + 2] ** 2) for k in range(3)]
+        limits = [float(slopes[k] @ x + bent[k] - 0.45 * slopes[k].sum()) for k in range(3)]
+        return float(0.3 * np.sum((x - 0.5) ** 2) - gains @ x), limits
+
+    opt = Optimizer([(0.0, 1.0)] * dim, 45, 6, constraints=3, seed=seed, settings=settings, method=method)
+    start = np.full(dim, 0.15)
+    opt.tell(start, *measure(start), billed=False)
+    steps, best = 0, measure(start)[0]
+    for _ in range(45):
+        asked = opt.ask()
+        value, limits = measure(asked.x)
+        opt.tell(asked, value, limits)
+        spread = np.std([trial.value for trial in opt.trials if trial.value is not None])
+        if max(limits) <= 0.0 and value < best:
+            steps += bool(0.9 < (best - value) / (GAP * spread) < 1.1)
+            best = value
+    return steps
+
+
+@pytest.mark.parametrize(("dim", "seed"), [(3, 1), (4, 0)])
+def test_the_search_does_not_creep_as_0_1_0_did(dim: int, seed: int) -> None:
+    old = replace(Settings(), **OTHERWISE)
+    assert creeping_steps(old, "xsf", dim, seed) >= 8
+    assert creeping_steps(Settings(), "tumble", dim, seed) <= 2

@@ -166,6 +166,28 @@ def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("tell", 0, "cost=1", "load=0"),
+        ("tell", 0, "--failed", "bit broke"),
+        ("skip", 0),
+        ("void", 0),
+        ("amend", 0, "cost=1"),
+        ("confirm",),
+        ("try", "x=0.5"),
+        ("try", "x=0.9", "y=0.9"),
+        ("try", "x=5", "y=0.5"),
+        ("import", "missing.csv"),
+    ],
+)
+def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: tuple[object, ...]) -> None:
+    file = write_study(tmp_path, extra='known = ["x + y <= 1.5"]')
+    command, *rest = words
+    assert cli(command, file, *rest)[0] == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bowl.toml", "rig.py"]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),

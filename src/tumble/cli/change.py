@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -27,7 +27,8 @@ from tumble.cli.questions import confirm_at_terminal, is_at_terminal
 from tumble.errors import InputError
 from tumble.explanation import count
 from tumble.studies import rig, tables
-from tumble.studies.config import NAME
+from tumble.studies.config import NAME, StudyConfig
+from tumble.studies.errors import NoStudy
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
 from tumble.studies.whole_files import write_whole
@@ -39,8 +40,19 @@ if TYPE_CHECKING:
 FAULT, STOPPED = 3, 130
 
 
-def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> Ledger:
-    """The study of a file, to be changed, run or only read; Optuna's own messages are switched off."""
+def open_ledger(
+    file: Path,
+    *,
+    reading: bool = False,
+    running: bool = False,
+    creating: bool = True,
+    first: Callable[[StudyConfig], object] = lambda config: None,
+) -> Ledger:
+    """The study of a file, to be changed, run or only read; Optuna's own messages are switched off.
+
+    Where there is none yet, it is created, unless it is only read or not `creating`.  What `first` refuses is
+    refused before that, so that nothing is written.
+    """
     config = read_study_file(file)  # before anything slow is imported
     if running:
         rig.check(config)
@@ -48,7 +60,13 @@ def open_ledger(file: Path, *, reading: bool = False, running: bool = False) -> 
         from tumble.studies.ledger import Ledger
 
         quiet_optuna()
-        return Ledger(config, reading=reading)
+        try:
+            return Ledger(config, reading=reading, creating=False)
+        except NoStudy:
+            if reading or not creating:
+                raise
+        first(config)
+        return Ledger(config)
 
 
 def quiet_optuna() -> None:
@@ -166,7 +184,7 @@ def tell(
     measured = parse_results(results)
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, creating=False)
     check_names(ledger.config, measured)
     from tumble.studies.surprise import doubts_about, warning
 
@@ -198,7 +216,7 @@ def skip(file: Path, trial: int, reason: str, never: bool) -> None:
 
     Example: tumble skip drill.toml 8 --never --reason "the coolant would boil"
     """
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, creating=False)
     entry = ledger.skip(trial, reason, kind="never" if never else "skipped")
     print(show.line(entry, ledger.config))
     print(show.status(ledger.status(), ledger.config))
@@ -215,9 +233,10 @@ def import_(file: Path, table: Path) -> None:
 
     Example: tumble import drill.toml last-year.csv
     """
-    from tumble.studies.csv_io import import_csv
+    from tumble.studies.csv_io import import_csv, read_old_trials
 
-    found = import_csv(open_ledger(file), table)
+    ledger = open_ledger(file, first=lambda config: read_old_trials(config, table))
+    found = import_csv(ledger, table)
     were = count(found.known, "was there already and is", "were there already and are")
     again = f"; {were} passed over" if found.known else ""
     print(f"{count(found.read, 'trial')} read as evidence; none is billed{again}")

@@ -16,6 +16,8 @@ from tumble.studies import tables
 from tumble.studies.values import parse_setting
 
 if TYPE_CHECKING:
+    from tumble.parameters import Choice
+    from tumble.studies.config import StudyConfig
     from tumble.studies.ledger import Ledger
     from tumble.studies.runner import Runner
     from tumble.trials import Suggestion
@@ -34,10 +36,16 @@ def try_(file: Path, parameters: tuple[str, ...], at_once: bool, json: bool) -> 
     Example: tumble try drill.toml speed=1000 flutes=4 bit=carbide feed=0.1
     """
     words = parse_pairs(parameters, "speed=1000")
-    ledger = open_ledger(file, running=at_once)
-    setting = parse_setting(ledger.config.space, words)
-    if at_once and ledger.config.command is None:
-        raise InputError(f"{file}: there is no command for --run; leave it out, run it by hand and tell it")
+
+    def check(config: StudyConfig) -> dict[str, Choice]:
+        setting = parse_setting(config.space, words)
+        config.space.check_known(setting)
+        if at_once and config.command is None:
+            raise InputError(f"{file}: there is no command for --run; leave it out, run it by hand")
+        return setting
+
+    ledger = open_ledger(file, running=at_once, first=check)
+    setting = check(ledger.config)
     if at_once:
         _run(ledger, lambda runner: runner.try_(setting), json)
     else:
@@ -54,7 +62,7 @@ def confirm(file: Path, json: bool) -> None:
 
     Example: tumble confirm drill.toml
     """
-    ledger = open_ledger(file, running=True)
+    ledger = open_ledger(file, running=True, creating=False)
     if ledger.config.command is None:
         _hand_out(ledger, ledger.confirm(), json)
     else:

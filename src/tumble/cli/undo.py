@@ -25,7 +25,7 @@ def void(file: Path, trial: int, reason: str, yes: bool) -> None:
 
     Example: tumble void drill.toml 7 --reason "the sensor was loose"
     """
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
 
     entry = ledger.entry(trial)
@@ -53,7 +53,7 @@ def amend(file: Path, trial: int, results: tuple[str, ...], failed: str | None, 
     Example: tumble amend drill.toml 8 torque=14.9 --failed "bit broke"
     """
     measured = parse_results(results)
-    ledger = open_ledger(file)
+    ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
 
     check_names(ledger.config, measured)

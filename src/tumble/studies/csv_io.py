@@ -90,7 +90,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
         If the file or a row of it can't be used.  Nothing is imported then.
     """
     config = ledger.config
-    found = [old_trial(config, *parsed) for parsed in _parse(config, path)]
+    found = read_old_trials(config, path)
     had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
     new = []
     for trial in found:
@@ -102,6 +102,11 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
     for trial in new:
         ledger.store.add(trial)
     return Imported(len(new), len(found) - len(new))
+
+
+def read_old_trials(config: StudyConfig, path: Path) -> list[FrozenTrial]:
+    """The trials of a CSV file, as `import_csv` takes them; an `InputError` where one can't be used."""
+    return [old_trial(config, *parsed) for parsed in _parse(config, path)]
 
 
 def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:

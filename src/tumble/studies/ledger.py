@@ -53,6 +53,8 @@ class Ledger:
         What the study file says; `tumble.studies.study_file.read_study_file` reads it.
     reading
         Whether the study is only looked at.  It must exist then; nothing is created and nothing is written.
+    creating
+        Whether a study that is not there yet is created; else `NoStudy` is raised.
 
     Attributes
     ----------
@@ -77,11 +79,12 @@ class Ledger:
     ...     ledger.tell(suggestion.number, {"cost": 3.2, "torque": 11.4})
     """
 
-    def __init__(self, config: StudyConfig, *, reading: bool = False) -> None:
+    def __init__(self, config: StudyConfig, *, reading: bool = False, creating: bool = True) -> None:
         self.written = config
-        self.storage = open_storage(config, reading=reading)
+        creating = creating and not reading
+        self.storage = open_storage(config, reading=reading, creating=creating)
         weakref.finalize(self, give_back, self.storage)  # where nobody closes it
-        self.study = open_study(config, self.storage, StudySampler(config), reading=reading)
+        self.study = open_study(config, self.storage, StudySampler(config), creating=creating)
         self.config = fit_to_study(config, self.study, self.storage, reading=reading)
         self.study.sampler = self.sampler = StudySampler(self.config)
         self.store = TrialStore(self.study, self.storage)

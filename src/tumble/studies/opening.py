@@ -11,19 +11,19 @@ from tumble.studies.sampler import StudySampler
 
 
 def open_study(
-    config: StudyConfig, storage: RDBStorage, sampler: StudySampler, *, reading: bool
+    config: StudyConfig, storage: RDBStorage, sampler: StudySampler, *, creating: bool
 ) -> optuna.Study:
-    """The study of a file; it is created where it is not there yet, unless it is only looked at.
+    """The study of a file; where it is not there yet, it is created if that may be.
 
     Raises
     ------
     NoStudy
-        If there is nothing to look at.
+        If it is not there and may not be created.
     """
     try:  # most of the time the study exists, and then nothing is written
         return optuna.load_study(study_name=config.name, storage=storage, sampler=sampler)
     except KeyError:
-        if reading:
+        if not creating:
             raise NoStudy(config.path, f"there is no study {config.name!r} in it") from None
     return optuna.create_study(
         study_name=config.name,

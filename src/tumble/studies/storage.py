@@ -28,7 +28,7 @@ BUSY = 5  # seconds until a file that another program has locked counts as locke
 ATTEMPTS = 4  # others may create the tables at the same moment
 
 
-def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
+def open_storage(config: StudyConfig, *, reading: bool = False, creating: bool = True) -> RDBStorage:
     """The database of a study.
 
     Parameters
@@ -38,11 +38,13 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
     reading
         Whether the study is only looked at.  It must exist then, and an SQLite file is opened so that nothing
         can be written.
+    creating
+        Whether an SQLite file that is not there yet is created.
 
     Raises
     ------
     NoStudy
-        If there is nothing to look at.
+        If there is nothing to look at, or nothing may be created.
     StudyFileError
         If the database can't be opened.
     """
@@ -50,7 +52,7 @@ def open_storage(config: StudyConfig, *, reading: bool = False) -> RDBStorage:
     options = {"connect_args": {"timeout": BUSY}} if sqlite else _server_options(config.storage)
     if sqlite:
         try:
-            _check_rights(config, reading)
+            _check_rights(config, reading, creating and not reading)
         except OSError as error:  # no such name can be
             raise _not_opened(config, error) from None
     if sqlite and reading:
@@ -119,9 +121,9 @@ def _server_options(url: str) -> dict[str, Any]:
     return options
 
 
-def _check_rights(config: StudyConfig, reading: bool) -> None:
+def _check_rights(config: StudyConfig, reading: bool, creating: bool) -> None:
     file = _file(config.storage)
-    if reading and not file.exists():
+    if not creating and not file.exists():
         raise NoStudy(config.path, f"there is no {file}")
     if reading and Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
         _undo_half_written(config, file)

@@ -117,6 +117,12 @@ def test_bad_input_ends_with_2_and_changes_nothing(
     assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
 
 
+@pytest.mark.parametrize("command", ["tell", "amend"])
+def test_a_result_that_is_given_twice_is_refused(cli: Cli, study: Path, command: str) -> None:
+    code, _, err = cli(command, study, 0, "cost=1", "load=9", "load=-90")
+    assert (code, "load is given twice: 9 and -90; give it once" in err) == (2, True), err
+
+
 def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
     assert cli("void", study, 0)[0] == 0
     code, _, err = cli("void", study, 0)

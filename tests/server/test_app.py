@@ -91,6 +91,21 @@ def test_what_can_not_be_used_is_refused_in_a_sentence_and_changes_nothing(
     assert client.get("/trials") == before
 
 
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ('{"trial": 0, "results": {"cost": 1, "load": 9, "load": -90}}', "load"),
+        ('{"trial": 0, "results": {"cost": 1, "load": -1}, "trial": 0}', "trial"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(client: Client, body: str, name: str) -> None:
+    client.post("/ask")
+    answer = client.send("POST", "/tell", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["kind"]) == (422, "InputError")
+    assert answer.json()["error"] == f"{name} is given twice; give it once"
+    assert client.get("/status")["trials"] == 0
+
+
 def test_numbers_that_are_not_finite_are_refused(client: Client) -> None:
     client.post("/ask")
     for text in ("NaN", "Infinity", "1e999", "9" * 400):

@@ -23,6 +23,8 @@ from tumble.studies.study_file import read_study_file
         ("x,y,cost,load\n0.1,0.2,1,1e999\n", "line 2: load must be a finite number, but '1e999' came"),
         ("x,y,cost,load\n0.1,\0,1,-1\n", "line 2: "),
         ("", "column x is missing"),
+        ("x,y,cost,load, load\n0.1,0.2,1,-1,2\n", "column load stands twice; name each column once"),
+        ("x,y,cost,load,x\n0.1,0.2,1,-1,0.3\n", "column x stands twice"),
     ],
 )
 def test_odd_rows_are_refused_with_their_line(tmp_path: Path, text: str, message: str) -> None:
@@ -49,6 +51,7 @@ GOOD = {
     "blanks around names and numbers": "x ; y;cost ;load\n 0.1; 0.2 ;1.5;-1.25\n",
     "quotes around everything": '"x";"y";"cost";"load"\n"0,1";"0,2";"1,5";"-1,25"\n',
     "other columns": "operator,x,y,cost,load,note\nAnna,0.1,0.2,1.5,-1.25,ok\n",
+    "other columns twice": "note,x,y,cost,load,note,,\nAnna,0.1,0.2,1.5,-1.25,ok,,\n",
 }
 
 
@@ -60,6 +63,16 @@ def test_tables_are_read_as_they_come(tmp_path: Path, text: str, encoding: str) 
         assert import_csv(ledger, tmp_path / "old.csv").read == 1
         entry = ledger.entry(0)
     assert (entry.parameters, entry.results) == ({"x": 0.1, "y": 0.2}, {"cost": 1.5, "load": -1.25})
+
+
+def test_what_a_crash_cost_is_kept_and_is_no_value(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("x,y,cost,load,failed\n0.1,0.2,1.5,-1.25,yes\n")
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        entry = ledger.entry(0)
+        assert (entry.outcome, entry.results) == ("failed", {"cost": 1.5, "load": -1.25})
+        assert (entry.reading.value, ledger.status().best) == (None, None)
+        assert import_csv(ledger, tmp_path / "old.csv").known == 1
 
 
 def test_text_of_an_old_spreadsheet_is_read(tmp_path: Path) -> None:

@@ -289,3 +289,12 @@ def test_results_are_json_or_name_and_value_and_more_of_them_are_kept(
     told = {"cost": 3.1, "torque": -0.5} | extra
     assert rig.judge(0, f"chatter\n{line}\n", config) == rig.Measured(told)
     assert rig.judge(1, f"{line}\n", config) == rig.Crashed("exit code 1", {"torque": -0.5} | extra)
+
+
+@pytest.mark.parametrize("line", ['{"cost": 1, "torque": 9, "torque": 2}', "cost=1 torque=9 torque=2"])
+def test_a_result_that_stands_twice_is_no_number(tmp_path: Path, line: str) -> None:
+    config = script(tmp_path, "")
+    verdict = rig.judge(0, line, config)
+    assert isinstance(verdict, rig.Unusable)
+    assert "'torque' in the last line of the output must be a number, but is 'given twice'" in verdict.reason
+    assert rig.judge(1, line, config) == rig.Crashed("exit code 1", {})

@@ -60,8 +60,20 @@ def parse_pairs(words: Sequence[str], example: str) -> dict[str, str]:
 
 
 def parse_results(words: Sequence[str]) -> dict[str, float]:
-    """What was measured, from name=number; the last one counts where a name stands twice."""
-    return dict(map(_result, words))
+    """What was measured, from name=number; a name stands once.
+
+    Raises
+    ------
+    InputError
+        If a word is something else.
+    """
+    found: dict[str, float] = {}
+    for word in words:
+        name, value = _result(word)
+        if name in found:
+            raise InputError(f"{name} is given twice: {found[name]:g} and {value:g}; give it once")
+        found[name] = value
+    return found
 
 
 def _result(text: str) -> tuple[str, float]:

@@ -1,4 +1,4 @@
-"""Who may come in: the right host, no foreign origin, the token where there is one, and no body too large.
+"""Who may come in: the right host, no foreign origin, the token where there is one, no odd body.
 
 A page from elsewhere can send requests to this machine from the browser of a person who is near it.  The
 browser then names the page in `Origin` and `Sec-Fetch-Site`.  A page can also make its own name point here;
@@ -7,7 +7,9 @@ then that name stands in `Host`.  Both are refused before anything is read.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -119,7 +121,18 @@ async def _whole_body(headers: Headers, receive: Receive) -> bytes:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != "application/json":
         raise _Refused(415, "NotJson", "a body must be JSON: send the header Content-Type: application/json")
+    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is refused where it is read
+        json.loads(body, object_pairs_hook=_check_once)
     return bytes(body)
+
+
+def _check_once(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object that names a key twice: one of the two values would be lost."""
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            raise _Refused(422, "InputError", f"{ascii(name)[1:-1][:100]} is given twice; give it once")
+        names.add(name)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

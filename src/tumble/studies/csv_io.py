@@ -77,7 +77,8 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
         The study.
     path
         The file.  It needs a column for each parameter and each result.  `failed` (1 for a crash, which needs
-        no result) and `reason` are used where they are there.
+        no result) and `reason` are used where they are there.  The objective of a crash is kept with it, and
+        teaches nothing, as where it is told.
 
     Returns
     -------
@@ -129,6 +130,9 @@ def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
             hint = f"; is it {near[close[0]]!r}?" if close else ""
             why = f"column {name} is missing{hint}; the first line must name every column"
             raise InputError(f"{path}: {why}")
+    for name in (*config.space.names, *config.result_names, "failed", "reason", "outcome"):
+        if table.columns.count(name) > 1:
+            raise InputError(f"{path}: column {name} stands twice; name each column once")
     rows = []
     for line, cells in table.rows:
         try:
@@ -149,7 +153,6 @@ def _parse_row(config: StudyConfig, cells: Mapping[str, str | None], comma: bool
     measured = {name: cells[name] or "" for name in config.result_names if (cells.get(name) or "").strip()}
     results = {n: parse_number(n, _cell(n, cell, comma), comma) for n, cell in measured.items()}
     if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
-        results.pop(config.objective, None)
         return Parsed(parameters, results, (cells.get("reason") or "").strip() or "failed")
     broken = config.is_violated(results)
     if config.objective not in results and not broken:

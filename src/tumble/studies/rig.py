@@ -37,6 +37,7 @@ from tumble.studies.errors import StudyFileError
 
 KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
+TWICE = "given twice"  # what a name says that stands twice in a result
 LONGEST_NAME = 200  # characters of the name of a result
 LAST = 300  # characters of the last line of the error stream that are part of a reason
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
@@ -234,7 +235,7 @@ def _last_line(text: str) -> dict[str, Any] | None:
     if not lines:
         return None
     try:
-        table = json.loads(lines[-1])
+        table = json.loads(lines[-1], object_pairs_hook=_each_once)
     except (ValueError, RecursionError):  # no JSON, or nested too deep
         return _pairs(lines[-1])
     return table if isinstance(table, dict) else None
@@ -246,7 +247,15 @@ def _pairs(line: str) -> dict[str, Any] | None:
     pairs = [word.partition("=") for word in words]
     if not pairs or not all(equals and NAME.fullmatch(name) for name, equals, _ in pairs):
         return None
-    return {name: _read_number(value) for name, _, value in pairs}
+    return _each_once([(name, _read_number(value)) for name, _, value in pairs])
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table; a name that stands twice has no number, but says so."""
+    table: dict[str, Any] = {}
+    for name, value in pairs:
+        table[name] = TWICE if name in table else value
+    return table
 
 
 def _read_number(text: str) -> Any:

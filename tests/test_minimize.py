@@ -261,7 +261,7 @@ def test_the_function_may_change_its_argument():
     [
         (3, {}, "fun must be callable"),
         (bowl, {"x0": [1.0]}, "expected 2 values"),
-        (bowl, {"x0": [[1.0, 3.0]] * 7}, "7 points but there are only 6 trials"),
+        (bowl, {"x0": [[1.0, 3.0]] * 7}, "x0 holds 7 points, and trials is 6; give more trials"),
         (bowl, {"x0": [1.0, 300.0]}, "x1"),
         (bowl, {"x0": [np.nan, 3.0]}, "x0"),
         (bowl, {"x0": ["a", "b"]}, "x0"),
@@ -395,3 +395,29 @@ def test_a_result_without_a_safe_trial_prints(capsys):
     res = run(lambda x: (bowl(x), [1.0]), 2)
     assert "x: None" in str(res)
     assert "the safest that is known" in str(res)
+
+
+def test_where_no_value_was_seen_none_is_predicted():
+    result = tumble.minimize(lambda x: np.nan, [(-1.0, 1.0)] * 2, trials=3, failures=3, seed=0)
+    assert "no value was seen yet" in repr(result)
+    assert "±" not in repr(result)
+
+
+def test_the_setting_of_a_result_is_ones_own_to_work_with():
+    result = tumble.minimize(lambda x: float(x[0]), [(0.0, 1.0)], trials=2, seed=0)
+    x, best = result.x, result.x.copy()
+    x *= 1000.0
+    np.testing.assert_array_equal(min(result.trials, key=lambda t: t.value).x, best)
+
+
+@pytest.mark.parametrize("x0", [[0.5, -0.5], [[0.5, -0.5], [0.1, 0.2]]])
+def test_bounds_of_single_numbers_are_those_of_every_dimension_of_x0(x0):
+    result = tumble.minimize(lambda x: float(x @ x), Bounds(-1, 1), x0=x0, trials=3, seed=0)
+    assert result.x.shape == (2,)
+    assert tumble.minimize(lambda x: float(x @ x), Bounds(-1, 1), trials=2, seed=0).x.shape == (1,)
+
+
+def test_parallel_without_workers_is_refused():
+    with pytest.raises(tumble.InputError, match="parallel = 2 needs as many workers, and workers is 1"):
+        tumble.minimize(lambda x: 0.0, [(0.0, 1.0)], trials=2, parallel=2)
+    assert tumble.minimize(lambda x: 0.0, [(0.0, 1.0)], trials=2, parallel=1).nfev == 2

@@ -1030,3 +1030,29 @@ def test_where_claims_hold_nothing_rings():
         opt.tell(s, bowl(s.x), [-1.0])
         assert s.alarm is None
     assert not opt.alarm.rings
+
+
+def test_a_suggested_array_is_read_only_so_that_the_record_stays_right():
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=5, seed=0)
+    s = opt.ask()
+    x = s.x
+    with pytest.raises(ValueError, match="read-only"):
+        x *= 1000
+    told = opt.tell(s, 1.0)
+    assert opt.best is not None
+    assert opt.best.x is told.x
+    again = tumble.Optimizer.from_dict(opt.to_dict())
+    for one in (opt.best.x, opt.try_([0.5, 0.5]).x, opt.tell([0.1, 0.2], 0.5).x, again.trials[0].x):
+        assert not one.flags.writeable
+
+
+def test_no_value_is_predicted_before_one_was_seen():
+    opt = tumble.Optimizer([(0.0, 1.0)], trials=5, failures=5, seed=0)
+    opt.tell([0.5], failed=True)
+    found = opt.recommend()
+    assert found is not None
+    assert np.isnan([found.mean, found.std]).all()
+    opt.tell([0.1], 2.0)
+    found = opt.recommend()
+    assert found is not None
+    assert np.isfinite(found.mean)

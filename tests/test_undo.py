@@ -259,6 +259,19 @@ def test_a_trial_may_be_amended_to_a_failure_and_back():
     assert [(c.kind, c.crashed) for c in back.changes] == [("amended", False), ("amended", True)]
 
 
+def test_results_that_are_not_named_stay_as_they_were_told():
+    opt = optimizer(constraints=["load", "heat"])
+    opt.tell([0.0, 5.0], 3.2, {"load": -1.0, "heat": -2.0})
+    assert opt.amend(0, 2.3).constraints == (-1.0, -2.0)
+    changed = opt.amend(0, constraints={"heat": 3.0})
+    assert (changed.value, changed.constraints, changed.failed) == (2.3, (-1.0, 3.0), True)
+    assert opt.amend(0, constraints=[-1.0, -1.0]).value == 2.3
+    crashed = opt.amend(0, constraints={"load": 0.5}, failed=True)
+    assert (crashed.value, crashed.constraints) == (None, (0.5, None))
+    with pytest.raises(tumble.InputError, match="constraint heat is missing"):
+        opt.amend(0, 2.3)
+
+
 def test_the_history_says_what_it_was_when_and_why():
     opt = played(2)
     told = opt.trials[0]
@@ -337,8 +350,8 @@ def test_void_and_amend_refuse_what_is_not_told():
         (lambda: opt.amend(pending, 1.0, [0.0]), "trial 2 is in flight: tell it"),
         (lambda: opt.amend(0, 1.0, [0.0]), "trial 0 is voided: it has no results"),
         (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it has no results"),
-        (lambda: opt.amend(1), "nothing was told"),
-        (lambda: opt.amend(1, 1.0), "is missing"),
+        (lambda: opt.amend(1), "nothing to amend: give a value, a constraint, or failed=True"),
+        (lambda: opt.amend(1, constraints={}), "nothing to amend"),
         (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),
         (lambda: opt.amend(1, float("nan"), [0.0]), "value must be finite"),
         (lambda: opt.amend(1, 1.0, failed=True), "a failed trial has no value"),

@@ -47,7 +47,7 @@ def minimize(
         `Failure("why")` where the trial failed. A result that is not finite is a failure, too.
     bounds
         The box, (D, 2): a lower and an upper bound for each dimension. Or SciPy's `Bounds`, or a
-        `tumble.space.Space`.
+        `tumble.space.Space`. `Bounds` of single numbers are those of every dimension of `x0`.
     trials
         T, how many trials there are.
     failures
@@ -84,8 +84,8 @@ def minimize(
         How many processes run trials at once; -1 for one on each CPU. Or any `concurrent.futures.Executor`:
         that of a cluster, too. `fun` must be one that can be sent there.
     parallel
-        How many trials run at once; None for as many as there are processes, and for an executor as many as
-        this machine has CPUs.
+        How many trials run at once, at most as many as there are processes; None for as many as there are
+        processes, and for an executor as many as this machine has CPUs. More than one needs `workers`.
     disp
         Whether to print the result.
     boldness
@@ -122,7 +122,7 @@ def minimize(
     if failures == 0 and on_exhausted == "stop":
         raise InputError(NO_TRIAL)
     least = None if min_gain is None else checks.above_zero(min_gain, "min_gain")
-    box = as_box(bounds)
+    box = as_box(bounds, x0)
     rules = _known(known, constraints, box)
     opt = Optimizer(
         box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise,
@@ -169,6 +169,9 @@ def _points(x0: Any, opt: Optimizer) -> list[Any]:
     for point in points:
         opt.space.check_known(point)
     if len(points) > opt.max_trials:
-        raise InputError(f"x0 holds {len(points)} points but there are only {opt.max_trials} trials")
+        raise InputError(
+            f"x0 holds {len(points)} points, and trials is {opt.max_trials}; "
+            "give more trials, or fewer points"
+        )
     settings = [opt.space.decode(opt.space.encode(point)) for point in points]
     return settings if opt.takes_names else [np.asarray(p, dtype=float) for p in points]

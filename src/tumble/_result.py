@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.optimize import OptimizeResult
 from . import describing, notebook
 from .core.deprecation import warn_renamed
 from .optimizer import Optimizer
-from .shown import safety
+from .shown import NOT_SEEN, safety
 
 Status = Literal[0, 1, 2, 3, 4, -1]
 USED: Status = 0  # every trial is used
@@ -98,7 +99,7 @@ def result_of(opt: Optimizer, message: str, status: Status) -> Result:
     told = [t for t in opt.trials if t.status == "told"]
     result = Result()
     result.update(
-        x=None if best is None else best.x,
+        x=None if best is None else copy(best.x),  # one's own, to work with
         fun=None if best is None else best.value,
         constraints=None if best is None else np.array(best.constraints, dtype=float),
         success=best is not None,
@@ -129,5 +130,6 @@ def _setting(x: Any) -> str:
 def _recommended(found: Any) -> str:
     if found is None:
         return "None"
-    where = f"{_setting(found.x)}: {found.mean:.6g} ± {found.std:.2g}, {safety(found.p_safe)}"
+    value = f"{found.mean:.6g} ± {found.std:.2g}" if found.mean == found.mean else NOT_SEEN
+    where = f"{_setting(found.x)}: {value}, {safety(found.p_safe)}"
     return where if found.reached else f"{where}, the safest that is known"

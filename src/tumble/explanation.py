@@ -37,7 +37,7 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     little = s.gain_bound is not None and s.gain_bound < LITTLE * safe_range
     gain = f"; little is left to gain: at most {s.gain_bound:.2g}" if little else ""
     left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it{gain}"
-    value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else "no value was seen yet"
+    value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else shown.NOT_SEEN
     p = _safety(s)
     if s.mode == "try":
         known = "nothing is known of it yet" if s.p_safe != s.p_safe else f"{p}, {value}, {left}"

@@ -311,7 +311,9 @@ class Optimizer:
                 domain=self.space.domain,
                 known=self.space.limits,
             )
-        return Recommended(self._decode(found.x), found.mean, found.std, found.p_safe, found.reached)
+        seen = any(t.value is not None for t in counting.told(self._trials))
+        mean, std = (found.mean, found.std) if seen else (np.nan, np.nan)
+        return Recommended(self._decode(found.x), mean, std, found.p_safe, found.reached)
 
     @in_turn
     def expected_best(self) -> Expected | None:
@@ -685,7 +687,7 @@ class Optimizer:
         constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
         failed: bool = False, reason: str = "",
     ) -> Trial:  # fmt: skip
-        """Replace the results of a told trial, all of them, or make it failed.
+        """Replace results of a told trial, or make it failed. Those that are not named stay as they were.
 
         The search goes on as if this had been told in the first place, and the next fit starts afresh. What
         was told before stays in `changes`. Failures may rise above B: that is recorded.
@@ -695,11 +697,11 @@ class Optimizer:
         trial
             The trial, its suggestion, or its number.
         value
-            As for `tell`.
+            As for `tell`; None to keep the value that was told.
         constraints
-            As for `tell`.
+            As for `tell`; None, or a name that is left out of a dict, keeps what was told.
         failed
-            As for `tell`.
+            As for `tell`: the trial has no value then, and of its constraints only the named ones are kept.
         reason
             Why it failed, where it did; else why it is amended.
 
@@ -724,6 +726,8 @@ class Optimizer:
         names = naming.constraint_names(self._names, constraints)
         record = naming.named(self._trials, trial)
         undo.check_may_amend(record.number, record.status)
+        if not failed:
+            value, constraints = undo.completed(record, value, constraints, names)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         self._check_method(len(names))
         if names or outcome.value is not None:
@@ -829,8 +833,13 @@ class Optimizer:
         return counting.history(self._trials, self.space.dim, len(self.constraint_names), noise)
 
     def _decode(self, u: Array) -> Any:
+        """The setting: a dict, or an array that can't be written to, because the record has the same one."""
         values = self.space.decode(u)
-        return np.array(list(values.values()), dtype=float) if self._boxed else values
+        if not self._boxed:
+            return values
+        x = np.array(list(values.values()), dtype=float)
+        x.flags.writeable = False
+        return x
 
     def _with_x(self, trial: Trial) -> Trial:
         """A trial with its x, and that of its suggestion, worked out from u."""

@@ -41,12 +41,15 @@ class FunctionRule:
         return np.where(np.isfinite(values).all(axis=1), missed, np.inf)
 
 
-def as_box(bounds: ArrayLike | Bounds | Space) -> ArrayLike | Space:
-    """`Bounds` as pairs (low, high); anything else as it is."""
+def as_box(bounds: ArrayLike | Bounds | Space, x0: object = None) -> ArrayLike | Space:
+    """`Bounds` as pairs (low, high), single numbers for each dimension of x0; anything else as it is."""
     if not isinstance(bounds, Bounds):
         return bounds
     low, high = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
-    return np.stack([low, high], axis=1)
+    box = np.stack([low, high], axis=1)
+    if len(box) > 1 or x0 is None or isinstance(x0, Mapping):
+        return box
+    return np.repeat(box, np.atleast_2d(np.asarray(x0, dtype=object)).shape[1], axis=0)
 
 
 def read_constraints(given: object, space: Space, boxed: bool) -> list[Rule]:

@@ -3,6 +3,7 @@
 # Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
 SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 
+NOT_SEEN = "no value was seen yet"
 SURE = 0.9999  # a probability above it is not told apart from others above it
 
 

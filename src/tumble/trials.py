@@ -46,7 +46,7 @@ class Suggestion:
     number
         The trial's number.
     x
-        The setting to run.
+        The setting to run. An array is read-only, because the record has the same one: copy it to change it.
     mode
         How it was searched for: "start" (nothing is known yet), "free" (no constraint and no budget), "bold"
         (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it),
@@ -279,7 +279,7 @@ class Recommended:
     x
         The setting; it need not have been tried.
     mean, std
-        The value that is predicted there, and its standard deviation.
+        The value that is predicted there, and its standard deviation; NaN before a value was seen.
     p_safe
         The probability of safety that is predicted there.
     reached

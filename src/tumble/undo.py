@@ -1,7 +1,9 @@
 """Undo: a told trial that is taken out, or whose results are replaced. What it was before is kept with it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from .errors import InputError
 from .trial_checks import Checked
@@ -35,6 +37,26 @@ def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial
         trial, value=results.value, constraints=results.constraints, crashed=crashed, reason=results.reason,
         changes=(*trial.changes, _before(trial, "amended", reason)),
     )  # fmt: skip
+
+
+def completed(
+    trial: Trial, value: float | None, constraints: Any, names: Sequence[str]
+) -> tuple[float | None, Any]:
+    """What an amended trial has: results that are named, and the others as they were told.
+
+    Raises
+    ------
+    InputError
+        If nothing is named.
+    """
+    if value is None and (constraints is None or (isinstance(constraints, Mapping) and not constraints)):
+        raise InputError("nothing to amend: give a value, a constraint, or failed=True")
+    value = trial.value if value is None else value
+    if constraints is None:
+        return value, trial.constraints or None
+    if isinstance(constraints, Mapping):
+        return value, {**dict(zip(names, trial.constraints, strict=False)), **constraints}
+    return value, constraints
 
 
 def check_may_void(number: int, status: str) -> None:

@@ -72,6 +72,11 @@ def open_workers(given: object, parallel: object, carried: object = None) -> Ite
         return
     count = cpus if given == -1 and not isinstance(given, bool) else _count(given)
     if count == 1:
+        if at_once is not None and at_once > 1 and given != -1:
+            raise InputError(
+                f"parallel = {at_once} needs as many workers, and workers is 1; give workers={at_once}, "
+                "or an executor such as concurrent.futures.ThreadPoolExecutor()"
+            )
         yield Workers(Here(), 1)
         return
     _check_carried(carried)

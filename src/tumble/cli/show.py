@@ -116,6 +116,8 @@ def recommended(found: Recommended | None, config: StudyConfig) -> str:
     if not found.reached:
         sure += ", less than asked for: the safest point that is known"
     value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g} expected"
+    if found.mean != found.mean:
+        value = shown.NOT_SEEN
     return f"{pairs(found.x)}  ({value}, {sure})"
 
 

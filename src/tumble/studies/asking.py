@@ -11,7 +11,7 @@ from tumble.explanation import explain
 from tumble.integrations.optuna.notes import ATTRIBUTE_LIMIT, to_note
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
-from tumble.shown import safety
+from tumble.shown import NOT_SEEN, safety
 from tumble.studies.config import StudyConfig
 from tumble.trials import Recommended
 
@@ -24,7 +24,8 @@ def start_note(number: int, setting: Mapping[str, Choice]) -> dict[str, Any]:
 
 def confirm_note(found: Recommended) -> dict[str, Any]:
     """The recommendation once more."""
-    why = f"confirms the recommendation: {safety(found.p_safe)}, predicted {found.mean:.4g}"
+    value = f"predicted {found.mean:.4g}" if found.mean == found.mean else NOT_SEEN
+    why = f"confirms the recommendation: {safety(found.p_safe)}, {value}"
     return {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
 
 

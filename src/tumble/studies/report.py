@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tumble import __version__
 from tumble.serialize import plain
-from tumble.shown import safety
+from tumble.shown import NOT_SEEN, safety
 from tumble.studies.config import StudyConfig
 from tumble.studies.figures import numbers
 from tumble.studies.preview import next_setting
@@ -110,7 +110,8 @@ def _recommended(found: Recommended | None, config: StudyConfig) -> str:
     if found is None:
         return "nothing yet"
     sure = "" if found.reached else ", the safest point known"
-    value = f"{config.objective} = {found.mean:.5g} ± {found.std:.2g}"
+    is_seen = found.mean == found.mean
+    value = f"{config.objective} = {found.mean:.5g} ± {found.std:.2g}" if is_seen else NOT_SEEN
     return f"{_pairs(found.x)} ({safety(found.p_safe)}{sure}; {value})"
 
 

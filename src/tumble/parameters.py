@@ -29,7 +29,8 @@ class Float:
     log
         Whether it is searched by its logarithm; low must be above 0 then.
     step
-        Only low, low + step, … are tried; None for every number of the range.
+        Only low, low + step, … are tried, up to the last one that is not above high; None for every number of
+        the range.
 
     Raises
     ------
@@ -67,7 +68,7 @@ class Float:
         object.__setattr__(self, "step", step)
         if self.log:
             raise InputError("a parameter takes log or step, not both: drop one of them")
-        if not 0 < step <= self.high - self.low:
+        if step <= 0 or self._intervals < 1:
             raise InputError(
                 f"step must lie in (0, high - low] = (0, {self.high - self.low:g}], but it is {step:g}: "
                 "with a larger step there is only one value to try"
@@ -169,7 +170,7 @@ class Int:
     log
         Whether it is searched by its logarithm; low must be at least 1 then, and step 1.
     step
-        Only low, low + step, … are tried.
+        Only low, low + step, … are tried, up to the last one that is not above high.
 
     Raises
     ------

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from tumble.cli import show
 from tumble.studies.ledger import Ledger
 from tumble.studies.planning import make_plan
 from tumble.studies.prediction import Prediction
-from tumble.studies.records import Found
+from tumble.studies.records import Found, Status
 from tumble.studies.study_file import read_study_file
 from tumble.trials import Recommended
 
@@ -163,6 +164,19 @@ def test_a_study_that_is_not_there_is_not_made_by_a_command_that_looks(
         "bowl.db: nothing was asked yet, or it was moved or deleted; start the study with: tumble ask" in err
     )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bowl.toml", "rig.py"]
+
+
+def test_status_says_where_a_grid_ends_and_optuna_warns_of_nothing(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, start=False)
+    file.write_text(file.read_text().replace("high = 1.0 }", "high = 1.0, step = 0.3 }"))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", UserWarning)
+        assert cli("ask", file)[0] == 0
+        assert cli("tell", file, 0, "cost=1", "load=-1")[0] == 0
+        code, out, _ = cli("status", file)
+    assert [str(w.message) for w in seen if "step" in str(w.message)] == []
+    assert (code, out.count("  note      ")) == (0, 2)
+    assert "  note      x ends at 0.9, because no step of 0.3 from 0 meets high = 1\n" in out
 
 
 @pytest.mark.parametrize(
@@ -607,3 +621,13 @@ def test_numbers_names_and_ports_that_nothing_can_hold_exit_with_2(
 def test_a_path_with_nul_exits_with_2(cli: Cli, words: tuple[str, ...]) -> None:
     code, _, err = cli(*words)
     assert (code, "can't contain the character NUL" in err) == (2, True)
+
+
+def test_status_says_of_which_suggestions_the_gain_is(tmp_path: Path) -> None:
+    """The bound may be of another suggestion than the expectation."""
+    config = read_study_file(write_study(tmp_path))
+    found = Status(3, 5, 0, 3, 0, None, expected_gain=0.0, gain_bound=24.448)
+    assert (
+        "  to gain   0 expected of the trials left (latest suggestion), at most 24.448 (90 %, largest of the "
+        "last five)" in show.status(found, config).split("\n")
+    )

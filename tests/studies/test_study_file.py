@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tumble.errors import InputError
+from tumble.integrations.optuna.distributions import to_distribution
 from tumble.parameters import Categorical, Float, Int
 from tumble.studies.errors import StudyFileError
 from tumble.studies.study_file import read_study_file
@@ -45,6 +46,38 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "drill.toml"
     path.write_text(text)
     return path
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("written", "last", "said"),
+    [
+        (
+            "{ low = 0.5, high = 4.0, step = 0.3 }",
+            3.8,
+            "feed ends at 3.8, because no step of 0.3 from 0.5 meets high = 4",
+        ),
+        ("{ low = 2, high = 9, step = 3 }", 8, "feed ends at 8, because no step of 3 from 2 meets high = 9"),
+        (
+            "{ low = 0.8, high = 0.95, step = 0.1 }",
+            0.9,
+            "feed ends at 0.9, because no step of 0.1 from 0.8 meets high = 0.95",
+        ),
+        ("{ low = 0.1, high = 0.4, step = 0.1 }", 0.4, None),
+        ("{ low = 2, high = 9 }", 9, None),
+        ("{ low = 1, high = 1000, log = true }", 1000, None),
+    ],
+)
+def test_a_grid_ends_at_its_last_step_and_that_is_said(
+    tmp_path: Path, written: str, last: float, said: str | None
+) -> None:
+    """Optuna warns of a range that no step divides, wherever it is made; it never sees one."""
+    text = GOOD.replace("{ low = 0.05, high = 0.4 }", written).partition("[start]")[0]
+    config = read_study_file(write(tmp_path, text))
+    feed = config.space.parameters["feed"]
+    assert isinstance(feed, Float | Int)
+    assert (feed.high, config.remarks) == (last, () if said is None else (said,))
+    assert to_distribution(feed).high == last  # type: ignore[attr-defined]
 
 
 def test_the_example_of_the_guide_is_read_whole(tmp_path: Path) -> None:

@@ -82,8 +82,9 @@ def status(found: Status, config: StudyConfig, likely: Expected | None = None) -
     if likely is not None:
         lines.append(f"  expected  {expected(likely, config)}")
     if found.gain_bound is not None and found.trials_left:
-        gain = f"{number(found.expected_gain)} expected of the trials left"
-        lines.append(f"  to gain   {gain}, at most {number(found.gain_bound)} (90 %)")
+        gain = f"{number(found.expected_gain)} expected of the trials left (latest suggestion)"
+        bound = f"at most {number(found.gain_bound)} (90 %, largest of the last five)"
+        lines.append(f"  to gain   {gain}, {bound}")
     if found.alarm is not None:
         lines.append(f"  alarm     {found.alarm}")
     if found.imported:
@@ -92,6 +93,7 @@ def status(found: Status, config: StudyConfig, likely: Expected | None = None) -
         lines.append(f"  never     {count(found.never, 'setting is', 'settings are')} never to be tried")
     if found.voided or found.amended:
         lines.append(f"  changed   {found.voided} voided, {found.amended} amended")
+    lines += [f"  note      {remark}" for remark in config.remarks]
     return "\n".join(lines)
 
 

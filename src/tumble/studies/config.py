@@ -62,6 +62,8 @@ class StudyConfig:
         The parameters that are whole numbers only because their bounds are written so.
     noise
         Standard deviations of results, where they are known.
+    remarks
+        Sentences about what is not used as it is written.
     """
 
     path: Path
@@ -87,6 +89,7 @@ class StudyConfig:
     min_gain: float | None = None
     boldness: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def fixed(self) -> dict[str, Choice]:

@@ -12,10 +12,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
+
+import numpy as np
 
 from tumble import checks
 from tumble.errors import InputError
@@ -61,7 +64,8 @@ TABLE = {
         schema.number,
         None,
         type="number",
-        means="the distance of neighbours on a grid that begins at low",
+        means="the distance of neighbours on a grid that begins at low; where no step meets high, the "
+        "last one before it is the end, and `tumble status` says so",
         example="{ low = 0.0, high = 4.0, step = 0.5 }",
         left_out="every number between, or every whole one",
     ),
@@ -105,11 +109,14 @@ class Parameters:
         What a parameter was in trials that did not have it yet.
     implied
         The parameters that are whole numbers only because their bounds are written so.
+    remarks
+        Sentences about ranges that end before the `high` that is written.
     """
 
     space: Space
     defaults: dict[str, Choice]
     implied: frozenset[str]
+    remarks: tuple[str, ...] = ()
 
 
 def parameter(value: object) -> dict[str, Any]:
@@ -142,7 +149,8 @@ def read_parameters(tables: Mapping[str, Mapping[str, Any]]) -> Parameters:
         first = next(iter(tables))
         raise Wrong(f"{wrong}; give one of them a range, for example: {first} = {RANGE}", "parameters")
     implied = frozenset(name for name in found if _is_implied_int(SimpleNamespace(**tables[name])))
-    return Parameters(Space(found), defaults, implied)
+    remarks = [_early_end(name, one, tables[name]) for name, one in found.items()]
+    return Parameters(Space(found), defaults, implied, tuple(filter(None, remarks)))
 
 
 def exact(space: Space, setting: Mapping[str, Choice]) -> dict[str, Choice]:
@@ -195,8 +203,21 @@ def _numeric(table: SimpleNamespace) -> Parameter:
         raise InputError(f"{missing} is missing; write for example: {RANGE}")
     if table.type == "int" or _is_implied_int(table):
         step = 1 if table.step is None else table.step
-        return Int(table.low, table.high, log=table.log, step=step)
-    return Float(table.low, table.high, log=table.log, step=table.step)
+        return _ending_at_a_step(Int(table.low, table.high, log=table.log, step=step))
+    return _ending_at_a_step(Float(table.low, table.high, log=table.log, step=table.step))
+
+
+def _ending_at_a_step(one: Float | Int) -> Float | Int:
+    """The same values, with `high` as the last of them: Optuna warns of any other end."""
+    return one if one.log or one.step is None else replace(one, high=one.decode(np.ones(1)))
+
+
+def _early_end(name: str, one: Parameter, table: Mapping[str, Any]) -> str:
+    """What is said of a range whose `high` no step meets; empty where one does."""
+    if not isinstance(one, Float | Int) or math.isclose(one.high, table["high"]):
+        return ""
+    met = f"no step of {one.step:g} from {one.low:g} meets high = {table['high']:g}"
+    return f"{name} ends at {one.high:g}, because {met}"
 
 
 def _is_implied_int(table: SimpleNamespace) -> bool:

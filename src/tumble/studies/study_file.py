@@ -88,6 +88,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         min_gain=raw.min_gain,
         boldness=raw.boldness,
         noise={name: float(std) for name, std in raw.noise.items()},
+        remarks=parameters.remarks,
     )
 
 

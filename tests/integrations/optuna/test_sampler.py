@@ -688,6 +688,20 @@ def test_warps_stand_in_the_note_and_another_process_goes_on_with_them() -> None
     assert optimizer.noise == {"load": 1e-3}
 
 
+def test_each_parameter_that_the_space_lacks_is_warned_of_once() -> None:
+    space = {"x": FloatDistribution(0.0, 1.0)}
+    study = optuna.create_study(sampler=tumble.TumbleSampler(trials=3, seed=0, space=space))
+
+    def objective(trial: optuna.Trial) -> float:
+        return sum(trial.suggest_float(name, 0.0, 1.0) for name in ("x", "y", "z"))
+
+    with pytest.warns(UserWarning, match="is drawn at random, because the space") as said:
+        study.optimize(objective, n_trials=3)
+    texts = [str(one.message) for one in said if "drawn at random" in str(one.message)]
+    assert [text.split("'")[1] for text in texts] == ["y", "z"]
+    assert "space={..., 'y': FloatDistribution(high=1.0, log=False, low=0.0, step=None)}" in texts[0]
+
+
 def test_a_noise_of_something_that_no_trial_measures_is_warned_of() -> None:
     sampler = tumble.TumbleSampler(trials=6, seed=0, noise={"laod": 0.1})
     study = optuna.create_study(sampler=sampler)

@@ -70,8 +70,9 @@ class TumbleSampler(BaseSampler):
     A trial told as FAIL is a failure: it teaches and is billed.  Set the user attribute ``"tumble:reason"``
     before telling it to say why, and ``"tumble:transient"`` where only the infrastructure failed.
 
-    The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, and
-    once where "stop" makes a trial wait for long: it names the trials that hold what is left.
+    The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, once
+    of each parameter that `space` lacks, and once where "stop" makes a trial wait for long: it names the
+    trials that hold what is left.
 
     Parameters
     ----------
@@ -91,7 +92,8 @@ class TumbleSampler(BaseSampler):
         Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe.
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
-        trials, and the first one is drawn at random.
+        trials, and the first one is drawn at random.  A parameter that is not among them is always drawn at
+        random.
     noise
         Standard deviations of what is measured, where they are known: of the objective under "value", and of
         constraints by name.
@@ -186,8 +188,15 @@ class TumbleSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A seeded random value: for the first trial, and for parameters that not every trial has."""
+        """A seeded random value: for the first trial, and for parameters that `space` or a trial lacks."""
         _check_single_objective(study)
+        if self._space is not None and param_name not in self._space:
+            self.warn(
+                study,
+                f"space {param_name}",
+                f"the parameter {param_name!r} is drawn at random, because the space of the TumbleSampler "
+                f"lacks it; add its distribution: space={{..., {param_name!r}: {param_distribution!r}}}",
+            )
         entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
         seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
         return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
@@ -221,6 +230,8 @@ class TumbleSampler(BaseSampler):
 
     def optimizer(self, study: Study) -> Optimizer | None:
         """The study as an `Optimizer`, whose values are to be minimised.
+
+        Where the study maximises, they have the other sign: its `best.value` of -3 is a best value of 3.
 
         Returns
         -------

@@ -26,6 +26,7 @@ AWAY = (
 
 
 REMEDIES = {
+    ("is gone",): "try again when it is back",
     ("locked",): "another program has opened it for writing (a backup, a shell of sqlite3, a viewer of "
     "databases, a runner that is suspended); close that, then try again",
     ("disk is full", "no space left", "disk i/o error"): "make room on the disk, then try again",

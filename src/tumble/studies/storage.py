@@ -19,6 +19,7 @@ from optuna.storages import RDBStorage
 from tumble.studies import storage_url
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import NoStudy, StudyFileError
+from tumble.studies.moved_files import watch_file
 from tumble.studies.outages import cause_of, remedy_for
 
 UNUSABLE = (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, RuntimeError)
@@ -67,6 +68,8 @@ def open_storage(config: StudyConfig, *, reading: bool = False, creating: bool =
             time.sleep(0.1 * 2**attempt)
         else:
             sqlalchemy.event.listen(storage.engine, "handle_error", partial(hide_password, config.storage))
+            if sqlite:
+                watch_file(storage.engine, _file(config.storage))
             return storage
     raise AssertionError
 

@@ -48,7 +48,11 @@ def test_a_run_says_once_that_it_is_gone_and_once_that_it_is_back(
     monkeypatch.setattr(outages, "FIRST_PAUSE", 0.1)
     ledger = open_study(tmp_path, trials=2, seconds=1.5, load="-1.0")
     said: list[str] = []
-    runner = Runner(ledger, on_notice=said.append, on_beat=lambda: len(ledger.entries()))
+
+    def look() -> None:
+        ledger.entries()
+
+    runner = Runner(ledger, on_notice=said.append, on_beat=look)
 
     def move() -> None:
         while not (tmp_path / "runs.log").exists():

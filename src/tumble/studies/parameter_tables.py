@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from tumble.studies import schema
 from tumble.studies.config import NAME
 from tumble.studies.schema import Key, Wrong, list_of, one_of
 
+Number = TypeVar("Number", Float, Int)
 TABLE = {
     "type": Key(
         one_of("float", "int", "categorical"),
@@ -207,7 +208,7 @@ def _numeric(table: SimpleNamespace) -> Parameter:
     return _ending_at_a_step(Float(table.low, table.high, log=table.log, step=table.step))
 
 
-def _ending_at_a_step(one: Float | Int) -> Float | Int:
+def _ending_at_a_step(one: Number) -> Number:
     """The same values, with `high` as the last of them: Optuna warns of any other end."""
     return one if one.log or one.step is None else replace(one, high=one.decode(np.ones(1)))
 

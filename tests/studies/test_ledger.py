@@ -270,8 +270,18 @@ def test_a_study_ends_where_the_trials_left_gain_less_than_min_gain(tmp_path: Pa
     assert goes_on.ask().number == 3
 
 
-@pytest.mark.parametrize(("old", "new"), [("trials = 8", "trials = 9"), ("failures = 3", "failures = 4")])
-def test_a_study_that_min_gain_ended_goes_on_with_a_larger_budget(tmp_path: Path, old: str, new: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("trials = 8", "trials = 9"),
+        ("failures = 3", "failures = 4"),
+        ("<= 0", "<= 0.5"),
+        ("x = { low = 0.0, high = 1.0 }", "x = { low = 0.0, high = 2.0 }"),
+    ],
+)
+def test_a_study_that_min_gain_ended_goes_on_with_a_larger_budget_or_another_problem(
+    tmp_path: Path, old: str, new: str
+) -> None:
     ledger = open_study(tmp_path, extra="min_gain = 1e9")
     for results in ({"cost": 0.3, "load": -0.5}, {"cost": 0.2, "load": -0.4}):
         ledger.tell(ledger.ask().number, results)

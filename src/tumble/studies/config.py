@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,6 +115,13 @@ class StudyConfig:
     def limited_names(self) -> tuple[str, ...]:
         """The results that have a limit."""
         return tuple(limit.name for limit in self.limits)
+
+    @property
+    def mark(self) -> str:
+        """A word that changes with the parameters and the limits: what can be gained depends on both."""
+        limits = [(limit.name, limit.low, limit.high) for limit in self.limits]
+        said = json.dumps([self.space.to_dict(), limits], sort_keys=True)
+        return f"{zlib.crc32(said.encode()):08x}"
 
     @property
     def sign(self) -> float:

@@ -14,7 +14,7 @@ from tumble.core.gain import LATEST
 from tumble.counting import is_for
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import StoredChange, changes_of, last_change
-from tumble.integrations.optuna.notes import decision, outcome_of, setting
+from tumble.integrations.optuna.notes import MARK, decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
@@ -192,7 +192,7 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     pending = sum(entry.is_running for entry in billed)
     failures = sum(entry.reading.failed for entry in told)
     budget = config.trials if config.failures is None else config.failures
-    said = _gains(entries, config.trials, budget)[-LATEST:]
+    said = _gains(entries, config, budget)[-LATEST:]
     return Status(
         trials=len(told),
         trials_left=max(config.trials - len(told) - pending, 0),
@@ -210,11 +210,12 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
     )
 
 
-def _gains(entries: Sequence[Entry], trials: int, failures: int) -> list[dict[str, Any]]:
-    """The decisions that say what can be gained: for this budget or more, since the last correction."""
-    since = last_change([entry.stored for entry in entries])
+def _gains(entries: Sequence[Entry], config: StudyConfig, failures: int) -> list[dict[str, Any]]:
+    """The decisions that say what can be gained: for this problem and budget, since the last correction."""
+    since, mark = last_change([entry.stored for entry in entries]), config.mark
     notes = [e.decision for e in entries if e.trial >= since and e.decision.get("gain_bound") is not None]
-    return [note for note in notes if is_for(note.get("budget"), trials, failures)]
+    same = [note for note in notes if note.get(MARK) == mark]
+    return [note for note in same if is_for(note.get("budget"), config.trials, failures)]
 
 
 def _alarm(entries: Sequence[Entry]) -> Alarm:

@@ -47,6 +47,7 @@ class StudySampler(TumbleSampler):
             boldness=config.boldness,
         )
         self.config = config
+        self._mark = config.mark
         self.while_waiting: WhileWaiting = _nobody_waits
 
     def sample_relative(

@@ -38,6 +38,7 @@ REASON = "tumble:reason"  # a user attribute, to be set before a trial is told a
 TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
 ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
 REASON_LIMIT = 500  # characters
+MARK = "problem"  # in a decision: the mark of the parameters and limits for which it was made
 DIGITS = 9  # of a number in a note
 
 

@@ -35,6 +35,7 @@ from tumble.integrations.optuna.gate import Gate, fail_silent_trials, refused, s
 from tumble.integrations.optuna.insisting import insist
 from tumble.integrations.optuna.notes import (
     DECISION,
+    MARK,
     OUTCOME,
     decision,
     last_fit,
@@ -153,6 +154,7 @@ class TumbleSampler(BaseSampler):
         self._readings: dict[int, dict[tuple[int, int], Reading]] = {}
         self._translated: dict[tuple[int, Space, tuple[str, ...]], dict[tuple[int, int], Trial]] = {}
         self._warned: set[tuple[int, str]] = set()
+        self._mark: str | None = None  # of the problem, where it may be edited; it is kept with each decision
 
     # -- what Optuna calls -------------------------------------------------------------------------------
 
@@ -329,7 +331,8 @@ class TumbleSampler(BaseSampler):
         why = explain(suggestion, optimizer.active_method.name, safe_range(optimizer.trials))
         suggestion = replace(suggestion, why=why)
         fitted = suggestion.fitted or optimizer.fitted
-        return suggestion, to_note(suggestion, fitted, optimizer.constraint_names)
+        note = to_note(suggestion, fitted, optimizer.constraint_names)
+        return suggestion, note if self._mark is None else {**note, MARK: self._mark}
 
     def _optimizer(
         self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]

@@ -169,7 +169,7 @@ def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> st
                 compare.over_problems(against).percent if against else "",
                 str(sum(point != 0.5 for point in against.values())),
                 f"{np.median(regrets):.2g}",
-                f"{np.quantile(regrets, 0.9):.2g}",
+                f"{np.quantile(regrets, 0.9, method='higher'):.2g}",
                 f"{np.mean([r.whole.n_failures for r in group]):.1f}",
                 f"{sum(r.whole.beyond > 0 for r in group)} of {len(group)}",
             ]

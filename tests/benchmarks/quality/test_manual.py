@@ -74,6 +74,12 @@ def test_an_ablation_is_over_the_problems_that_every_row_has(lines):
     assert manual.rows([*some[:1], line(other, "crash", 9)]) == "*Nothing is published yet.*"
 
 
+def test_a_table_of_rows_says_where_nothing_safe_was_found():
+    nothing = {"regrets": [None, None, None], "start": None}
+    lines = [{**line(plan.OURS, "classic", seed), **(nothing if seed < 3 else {})} for seed in range(5)]
+    assert manual.rows(lines).splitlines()[-1].split("|")[4:6] == ["           inf ", "         inf "]
+
+
 def test_a_switch_of_xs_is_compared_with_xs():
     rows = (plan.OURS, ablation.XS, next(row for row in ablation.SWITCHES if row.name == "no gap"))
     text = manual.rows(

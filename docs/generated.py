@@ -161,6 +161,7 @@ def pages() -> dict[Path, str]:
     parts = {
         "study-file.md": {"keys": keys(FILE), "keys of a parameter": keys(TABLE)},
         "benchmarks.md": {"speed": timings.manual_part()},
+        "index.md": {"won": manual.won()},
         "report/index.md": report_parts(),
     }
     made = {DOCS / name: _filled(DOCS / name, part) for name, part in parts.items()}

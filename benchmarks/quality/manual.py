@@ -35,6 +35,12 @@ def sections(folder: Path = results.FOLDER) -> dict[str, str]:
     }
 
 
+def won(folder: Path = results.FOLDER) -> str:
+    """The short of the verdict: the share of runs that tumble won against each other row."""
+    lines = _verdict_lines(folder)
+    return f"{page.win_table(page.runs_of(lines))}\n\n{state(lines)}" if lines else state(lines)
+
+
 def _verdict_lines(folder: Path) -> list[Line]:
     """Ours and the peers'; none while there are only the peers', which nobody should look at before."""
     ours, theirs = (results.published(name, folder) for name in results.names("verdict", VERDICT))

@@ -83,6 +83,14 @@ def test_a_switch_of_xs_is_compared_with_xs():
     assert (won["Xs in place of EI"], won["Xs: no gap"]) == ("0 of 1", "1 of 1")
 
 
+def test_the_short_of_a_verdict_is_its_wins_and_its_state(lines, tmp_path):
+    assert manual.won(tmp_path) == "*Nothing is published yet.*"
+    results.publish_table(lines, "verdict", manual.VERDICT, tmp_path)
+    table, _, state = manual.won(tmp_path).rpartition("\n\n")
+    assert table.startswith("| against")
+    assert state.startswith("*tumble as of commit `c0ffee1`")
+
+
 def test_peers_alone_are_no_verdict(lines, tmp_path):
     results.publish([line for line in lines if line["method"] == "tpe"], f"peers-{manual.VERDICT}", tmp_path)
     assert manual.sections(tmp_path)["verdict"] == "*Nothing is published yet.*"

@@ -398,3 +398,15 @@ def test_threads_may_void_and_amend_at_once():
     for thread in threads:
         thread.join()
     assert (opt.n_told, opt.trials_left, len(opt.changes)) == (20, 180, 40)
+
+
+def test_a_setting_that_was_never_to_be_tried_and_was_run_is_billed():
+    opt = tumble.Optimizer([(0.0, 1.0)], 10, 2, constraints=["g"], seed=0)
+    opt.tell(opt.ask(), 1.0, {"g": -1.0})
+    vetoed = opt.ask()
+    opt.skip(vetoed, never=True)
+    assert (opt.trials_left, opt.n_failures) == (9, 0)
+    assert opt.amend(vetoed, 3.0, {"g": 2.0}).billed
+    assert (opt.trials_left, opt.n_failures) == (8, 1)
+    old = opt.tell([0.5], failed=True, billed=False)
+    assert not opt.amend(old, 2.0, {"g": 1.0}).billed  # old data stays free

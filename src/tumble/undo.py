@@ -25,7 +25,7 @@ def voided(trial: Trial, reason: str) -> Trial:
 
 
 def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial:
-    """A told trial with other results.
+    """A told trial with other results. One that was never to be tried was run after all, and is billed now.
 
     Raises
     ------
@@ -33,8 +33,10 @@ def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial
         If it is not told.
     """
     check_may_amend(trial.number, trial.status)
+    vetoed = trial.suggestion is not None and trial.crashed and not trial.billed
     return replace(
         trial, value=results.value, constraints=results.constraints, crashed=crashed, reason=results.reason,
+        billed=trial.billed or vetoed,
         changes=(*trial.changes, _before(trial, "amended", reason)),
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """The default search looks elsewhere where it would only polish the best trial."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_the_switch_decides_and_the_rules_of_the_mode_hold(mode: str) -> None:
 
 def test_a_second_basin_is_found_where_polishing_never_finds_it() -> None:
     def f(x: float) -> float:
-        return (x - 0.2) ** 2 - 0.7 * np.exp(-(((x - 0.86) / 0.06) ** 2))
+        return (x - 0.2) ** 2 - 0.7 * math.exp(-(((x - 0.86) / 0.06) ** 2))
 
     best = {}
     for looks in (True, False):

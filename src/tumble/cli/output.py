@@ -7,10 +7,13 @@ error stream, and the next line is tried again.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO, cast
+
+import click
 
 from tumble.cli.show import printable
 
@@ -85,6 +88,10 @@ def going_on() -> Iterator[Output]:
 
 
 def _say_loss(why: str) -> None:
+    """Say it. Of a reader who has seen enough (`tumble status | head`) only a run speaks: it goes on."""
+    command = click.get_current_context(silent=True)
+    if why == os.strerror(errno.EPIPE) and (command is None or command.info_name != "run"):
+        return
     remedy = "tumble status shows what is stored, with every trial in flight"
     said = f"the output can't be written ({why}); the command goes on without it: {remedy}"
     print(f"tumble: {printable(said)}", file=sys.stderr, flush=True)

@@ -83,11 +83,11 @@ def test_a_run_goes_on_when_its_log_is_full(tmp_path: Path, with_errors: bool) -
 
 
 def test_a_reader_who_has_seen_enough_is_not_told_so(tmp_path: Path) -> None:
-    file = write_study(tmp_path, trials=3)
+    file = write_study(tmp_path, command="")
     read, write = os.pipe()
     os.close(read)
     with open(write, "w") as pipe:
-        assert tumble("status", file, stdout=pipe) == (5, "")
+        assert tumble("ask", file, stdout=pipe) == (5, "")
 
 
 def test_a_run_goes_on_when_nobody_reads_it_any_more(tmp_path: Path) -> None:

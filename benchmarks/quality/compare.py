@@ -134,11 +134,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def resampled_share(groups: Sequence[NDArray[np.bool_]], seed: int = 0) -> Interval:
-    """The share of true flags, its interval by resampling whole groups (runs)."""
+    """The share of true flags, its interval by resampling whole groups (runs).
+
+    Where no flag is true, or every one, there is nothing to resample: its end is the exact one for flags that
+    do not depend on each other (about 3.7 / n).
+    """
     rng = np.random.default_rng(seed)
     count = np.array([len(g) for g in groups], dtype=float)
     true = np.array([np.count_nonzero(g) for g in groups], dtype=float)
     rows = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
     shares = true[rows].sum(axis=1) / count[rows].sum(axis=1)
     low, high = np.quantile(shares, (0.025, 0.975))
-    return Interval(float(true.sum() / count.sum()), float(low), float(high), int(count.sum()))
+    mean, n = float(true.sum() / count.sum()), int(count.sum())
+    if mean in (0.0, 1.0):
+        least = 0.025 ** (1.0 / n)
+        low, high = (0.0, 1.0 - least) if mean == 0.0 else (least, 1.0)
+    return Interval(mean, float(low), float(high), n)

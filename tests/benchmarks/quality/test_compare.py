@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import rankdata
+from scipy.stats import binomtest, rankdata
 
 from benchmarks.quality import compare
 
@@ -81,6 +81,14 @@ def test_a_share_is_resampled_by_whole_runs():
     alike = [np.array([True, False])] * 10
     found = compare.resampled_share(alike)
     assert (found.mean, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 20)
+
+
+@pytest.mark.parametrize("n", [1, 14, 300])
+def test_a_share_of_none_or_of_all_has_the_exact_end(n):
+    none, every = (compare.resampled_share([np.full(n, flag)]) for flag in (False, True))
+    exact = binomtest(0, n).proportion_ci(0.95, method="exact")
+    assert (none.mean, none.low, none.high) == (0.0, exact.low, pytest.approx(exact.high))
+    assert (every.mean, every.low, every.high) == (1.0, pytest.approx(1.0 - exact.high), 1.0)
 
 
 def test_one_problem_a_family_still_has_an_interval():

@@ -34,14 +34,15 @@ class FilePath(click.Path):
 
 PATH = FilePath(path_type=Path)
 
+RESULT = "cost=3.2"  # an example of what is measured
 study_file = click.argument("file", type=PATH)
 trial_number = click.argument("trial", type=int)
 without_question = click.option("--yes", is_flag=True, help="Do not ask at a terminal.")
 as_json = click.option("--json", is_flag=True, help="One line of JSON.")
 
 
-def parse_pairs(words: Sequence[str], example: str) -> dict[str, str]:
-    """Names and values from name=value; a name stands once.
+def parse_pairs(words: Sequence[str], example: str, kind: str = "value") -> dict[str, str]:
+    """Names and values from name=value; a name stands once. `kind` is what a value is called in a message.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def parse_pairs(words: Sequence[str], example: str) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not NAME.fullmatch(name) or not value:
-            raise InputError(f"expected name=value such as {example}, but {word!r} came")
+            raise InputError(f"expected name={kind} such as {example}, but {word!r} came")
         if name in found:
             raise InputError(f"{name} is given twice: {found[name]} and {value}; give it once")
         found[name] = value
@@ -68,19 +69,10 @@ def parse_results(words: Sequence[str]) -> dict[str, float]:
         If a word is something else.
     """
     found: dict[str, float] = {}
-    for word in words:
-        name, value = _result(word)
-        if name in found:
-            raise InputError(f"{name} is given twice: {found[name]:g} and {value:g}; give it once")
-        found[name] = value
+    for name, value in parse_pairs(words, RESULT, "number").items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            came = f"{name}={value}"
+            raise InputError(f"expected name=number such as {RESULT}, but {came!r} came") from None
     return found
-
-
-def _result(text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    try:
-        if not equals or not NAME.fullmatch(name):
-            raise ValueError
-        return name, float(value)
-    except ValueError:
-        raise InputError(f"expected name=number such as cost=3.2, but {text!r} came") from None

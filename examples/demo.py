@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from tumble import Failure, Optimizer, Outcome, Trial, plots
+from tumble.shown import percent, safety
 
 Array = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ def line(trial: Trial, opt: Optimizer) -> str:
     assert trial.suggestion is not None
     mark = "✗" if trial.failed else "✓"
     where = f"{trial.x[0]:6.0f} rpm {trial.x[1]:5.3f} mm {trial.x[2]:4.1f} pecks"
-    asked = f"{trial.suggestion.mode:7} P(safe) {trial.suggestion.p_safe:6.1%}"
+    asked = f"{trial.suggestion.mode:7} P(safe) {percent(trial.suggestion.p_safe):>8}"
     best = "" if opt.best is None else f"best {opt.best.value:5.2f} s"
     came = came_of_it(trial)
     return f"{trial.number:3} {mark} {where}  {asked}  {came:22} {best}  failures left {opt.failures_left}"
@@ -121,7 +122,7 @@ def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
     return "\n".join([
         f"best safe setting   {setting}: {best.value:.2f} s a hole (trial {best.number})",
         f"recommended         {recommended.mean:.2f} ± {recommended.std:.2g} s, "
-        f"P(safe) {recommended.p_safe:.2%}",
+        f"{safety(recommended.p_safe)}",
         f"failures            {ours.n_failures} of {budget} in {ours.n_told - 1} trials; "
         f"the {ours.trials_left} left gain at most {ours.gain.bound:.2f} s",
         f"without a budget    EIC breaks {other.n_failures} in {other.max_trials} trials for "

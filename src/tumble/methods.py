@@ -47,14 +47,14 @@ METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
         Method("tumble", _DEFAULT, constrained=True, controlled=True, elsewhere=_FAR_BETTER, label="tumble"),
-        Method("xs", _EXCURSION, constrained=False, label="Xs"),
-        Method("xsf", _EXCURSION, constrained=True, controlled=True, label="XsF"),
+        Method("xs", _EXCURSION, constrained=False, samples_minima=True, label="Xs"),
+        Method("xsf", _EXCURSION, constrained=True, controlled=True, samples_minima=True, label="XsF"),
         Method("ei", _EI, constrained=False, label="EI"),
         Method("pi", _PI, constrained=False, label="PI"),
         Method("ucb", _UCB, constrained=False, label="UCB"),
-        Method("mes", _MES, constrained=False, label="MES"),
+        Method("mes", _MES, constrained=False, samples_minima=True, label="MES"),
         Method("eic", _IMPROVEMENT, constrained=True, label="EIC"),
-        Method("pesc", _PESC, constrained=True, times_phi=False, label="PESC"),
+        Method("pesc", _PESC, constrained=True, times_phi=False, samples_minima=True, label="PESC"),
         Method(
             "safe-set", _SAFE_SET, constrained=True, times_phi=False, own_level=TWO_SIGMA, label="safe set"
         ),

@@ -88,7 +88,7 @@ def propose(
     models, lighter = fit_models(history, settings, warm), settings.for_history(len(history.X))
     if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
         models = models.near_safe(history)
-    context = Context.of(history, models, lighter, rng, domain, decision, known)
+    context = Context.of(history, models, lighter, rng, domain, decision, known, method.samples_minima)
     ftol = FTOL if lighter is settings else ROUGH
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, ftol=ftol)
     x = _maximum(search, decision, method)

@@ -36,6 +36,9 @@ class Method:
         For a method that keeps to a P(safe) of its own, whatever the budget: that P(safe), for each
         constraint. Its acquisition is -inf where a constraint is less sure. It needs a safe trial to start
         from. None for all other methods.
+    samples_minima
+        Whether it is built on samples of f*: then the points where the mean is lowest under a P(safe) are
+        among its candidates (`Settings.descend_safely`).
     elsewhere
         Builds what is maximised where `build` only polishes the best trial; None to polish on.
     listed
@@ -50,6 +53,7 @@ class Method:
     controlled: bool = False
     times_phi: bool = True
     own_level: float | None = None
+    samples_minima: bool = False
     elsewhere: Build | None = None
     listed: bool = True
     label: str = ""

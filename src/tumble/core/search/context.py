@@ -38,11 +38,13 @@ class Context:
     domain: Domain | None = None  # the settings that can be run; None for the whole unit cube
     decision: Decision = FREE
     known: Known | None = None  # constraints between parameters; None where there are none
+    for_minima: bool = True  # whether the lowest means that P(safe) allows are wanted among the candidates
 
     @staticmethod
     def of(
         history: History, models: Models, settings: Settings, rng: np.random.Generator,
         domain: Domain | None = None, decision: Decision = FREE, known: Known | None = None,
+        for_minima: bool = True,
     ) -> "Context":  # fmt: skip
         """The context of a history, of the models fitted to it, and of what was decided."""
         gp, valued = models.objective, np.isfinite(history.y)
@@ -50,7 +52,9 @@ class Context:
         means[valued], means[~valued] = gp.fitted(), gp.mean(history.X[~valued])
         eta = _incumbent(history, gp, means, settings.incumbent)
         pending = gp.with_pending(history.pending)
-        return Context(history, models, pending, means, eta, settings, rng, domain, decision, known)
+        return Context(
+            history, models, pending, means, eta, settings, rng, domain, decision, known, for_minima
+        )
 
     @property
     def safe_eta(self) -> float:
@@ -92,7 +96,7 @@ class Context:
     def candidates(self) -> Array:
         """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
         points = _read_only(self._spread_out())
-        if not (self.settings.descend_safely and self.limited):
+        if not (self.settings.descend_safely and self.for_minima and self.limited):
             return points
         lowest = self._lowest_allowed(points)
         both = _read_only(np.vstack([points, lowest]))

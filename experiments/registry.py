@@ -46,5 +46,7 @@ class Experiment(Protocol):
 def find(name: str) -> Experiment:
     """The experiment of that name."""
     if name not in EXPERIMENTS:
-        raise InputError(f"unknown experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}, or report")
+        raise InputError(
+            f"unknown experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}, report or all"
+        )
     return cast(Experiment, importlib.import_module(EXPERIMENTS[name]))

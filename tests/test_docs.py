@@ -78,7 +78,7 @@ def without_source(text):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_measured_figure_comes_from_stored_lines_or_says_its_version(page):
     if page == ROOT / "docs" / "paper" / "index.md":
-        assert "python -m experiments report" in page.read_text(encoding="utf-8")  # made as a whole
+        assert "python -m experiments all" in page.read_text(encoding="utf-8")  # made as a whole
     else:
         assert without_source(page.read_text(encoding="utf-8")) == []
 

@@ -31,7 +31,6 @@ SWITCHES: tuple[Row, ...] = (
     Row("last failure kept", "tumble", {"keep_last_failure": True}),
     Row("the very safest", "tumble", {"safest_odds": None}),
     Row("no descents", "tumble", {"descend": False}),
-    Row("no descents under P(safe)", "tumble", {"descend_safely": False}),
     Row("bold below ρ", "tumble", {"keep_rho": False}),
     Row("the best polished on", "tumble", {"look_elsewhere": False}),
     Row("relaxed choices", "tumble", {"admissible": False}),
@@ -43,6 +42,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("Fréchet minima", "xsf", {"minima": "frechet", "grid": 1000}, XS.name),
     Row("no optimism", "xsf", {"optimism": 0.0}, XS.name),
     Row("no gap", "xsf", {"gap": None}, XS.name),
+    Row("no descents under P(safe)", "xsf", {"descend_safely": False}, XS.name),
     Row("f* over all candidates", "xsf", {"allowed_minima": False}, XS.name),
 )  # fmt: skip
 FOILS: tuple[Row, ...] = (

@@ -41,8 +41,8 @@ GPU = "TUMBLE_GPU"  # the variable by which a lockstep tells its runs the name o
 def plan(options: Options) -> list[Spec]:
     """Five repetitions of each method; the paper's settings only where they alone are asked for."""
     block = "default" if "default" in options.blocks else options.blocks[0]
-    family = "compression" if _gpu() else "compression-reduced"
-    specs = plans.grid((family,), METHODS, replace(options, blocks=(block,)), {}, REPETITIONS)
+    family = "compression" if machine.gpu() else "compression-reduced"
+    specs = plans.grid((family,), METHODS, replace(options, blocks=(block,)), REPETITIONS)
     return [replace(spec, task="experiments.compression.experiment:carry_out") for spec in specs]
 
 
@@ -65,7 +65,7 @@ def run_all(
     specs: Sequence[Spec], store: Store, *, jobs: int = 1, executor: str = "", fresh: bool = False
 ) -> pool.Summary:
     """In lockstep on this machine's GPU where there is one, else as any other experiment."""
-    if executor or not _gpu():
+    if executor or not machine.gpu():
         return pool.run_all(specs, store, jobs=jobs, executor=executor, fresh=fresh)
     return _in_lockstep(specs, store, fresh=fresh)
 
@@ -75,7 +75,7 @@ def _in_lockstep(
     minutes: float | None = None, fresh: bool = False,
 ) -> pool.Summary:  # fmt: skip
     family = specs[0].family
-    if _gpu():
+    if machine.gpu():
         os.environ[GPU] = _gpu_name()
     kept = lockstep.Kept(store.folder / "trainings" / "compression.jsonl", PROTOCOLS[family].name)
     return lockstep.run_all(specs, store, kept, _trainer(family, folder), minutes=minutes, fresh=fresh)
@@ -95,12 +95,6 @@ def _plain(training: nn.Training) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _trainer(family: str, folder: Path | None = None) -> nn.Trainer:
     return nn.Trainer(nn.load(folder), PROTOCOLS[family])
-
-
-def _gpu() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_available())
 
 
 def _gpu_name() -> str:

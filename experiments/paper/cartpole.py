@@ -33,7 +33,7 @@ TIMID, BOLD = 10.0, 1e-3  # input weights of the regulators: the safe start, the
 
 def plan(options: Options) -> list[Spec]:
     """Ten repetitions of every method under each block of settings."""
-    specs = plans.grid(("cartpole",), METHODS, options, {}, REPETITIONS)
+    specs = plans.grid(("cartpole",), METHODS, options, REPETITIONS)
     return [replace(spec, task="experiments.paper.cartpole:carry_out") for spec in specs]
 
 

@@ -13,7 +13,7 @@ from ..runs import methods, plans
 from ..runs.plans import Options
 from ..runs.records import Line, Spec
 from ..runs.statistics import Cell, by_method, cells
-from .tables import BLOCK_TITLES, CONSTRAINED, FEWER
+from .tables import BLOCK_TITLES, CONSTRAINED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +23,8 @@ FREE, LIMITED = "michalewicz10", "michalewicz10-constrained"
 
 def plan(options: Options) -> list[Spec]:
     """The Michalewicz half of Table 1."""
-    free = plans.grid((FREE,), methods.FREE, options, FEWER)
-    return free + plans.grid((LIMITED,), CONSTRAINED, options, FEWER)
+    free = plans.grid((FREE,), methods.FREE, options)
+    return free + plans.grid((LIMITED,), CONSTRAINED, options)
 
 
 def section(lines: Sequence[Line], assets: Assets) -> Section | None:

@@ -33,26 +33,20 @@ class Options:
 
 
 def grid(
-    families: Iterable[str],
-    available: Sequence[str],
-    options: Options,
-    seeds: dict[str, int],
-    default: int = 20,
+    families: Iterable[str], available: Sequence[str], options: Options, default: int = 20
 ) -> list[Spec]:
     """Problem × block × method × seed. Seeds are outermost, so that an unfinished experiment is balanced.
 
-    ``seeds`` gives the number of seeds of a method where it is not ``default``. A family in `NUMBERED` has a
-    problem for each seed. Methods without the controller stop when the budget is spent, as in §5.2.
+    There are ``default`` seeds unless asked otherwise. A family in `NUMBERED` has a problem for each seed.
+    Methods without the controller stop when the budget is spent, as in §5.2.
     """
-    specs: list[Spec] = []
-    chosen = options.chosen(available)
-    most = max((len(options.seed_range(seeds.get(m, default))) for m in chosen), default=0)
-    for seed in range(options.seed_base, options.seed_base + most):
-        for family in families:
-            for method in chosen:
-                if seed in options.seed_range(seeds.get(method, default)):
-                    specs += [one(family, method, block, seed, options.trials) for block in options.blocks]
-    return specs
+    return [
+        one(family, method, block, seed, options.trials)
+        for seed in options.seed_range(default)
+        for family in families
+        for method in options.chosen(available)
+        for block in options.blocks
+    ]
 
 
 def one(family: str, method: str, block: str, seed: int, trials: int | None = None) -> Spec:

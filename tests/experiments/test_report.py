@@ -9,7 +9,7 @@ import pytest
 from experiments import registry, report
 from experiments.__main__ import main
 from experiments.reporting.page import Assets, Commands, Section, Table, Text, markdown, page
-from experiments.runs import methods, plans, pool
+from experiments.runs import machine, methods, plans, pool
 from experiments.runs.plans import Options
 from experiments.runs.store import Store
 from tests.runs import finished, inline
@@ -144,3 +144,38 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(pool, "run_all", interrupt)
     assert main(["fig1", "--out", str(tmp_path)]) == 130
     assert "the same command goes on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+def test_all_carries_out_every_experiment_once_and_writes_the_page(gpu, monkeypatch, tmp_path, capsys):
+    asked = []
+
+    def note(name):
+        def run_all(specs, store, **options):
+            asked.append(name)
+            for line in all_lines() if name == "table1" else ():
+                store.append(line)
+            return pool.Summary(len(specs), 0, ())
+
+        return run_all
+
+    for name in registry.EXPERIMENTS:
+        monkeypatch.setattr(registry.find(name), "run_all", note(name), raising=False)
+    monkeypatch.setattr(machine, "gpu", lambda: gpu)
+    out, folder = tmp_path / "out", tmp_path / "page"
+    assert main(["all", "--out", str(out), "--page", str(folder)]) == 0
+    wanted = [name for name in registry.EXPERIMENTS if name != "fig2" and (gpu or name != "compression")]
+    assert asked == wanted  # Figure 2 is drawn from the runs of Table 1
+    assert ("compression: not run, because" in capsys.readouterr().out) is not gpu
+    assert "(seeds 0-3)" in (folder / "index.md").read_text(encoding="utf-8")
+
+
+def test_all_fails_where_a_run_raised(monkeypatch, tmp_path):
+    def run_all(specs, store, **options):
+        for line in all_lines():
+            store.append(line)
+        return pool.Summary(0, 0, ("a run raised",))
+
+    for name in registry.EXPERIMENTS:
+        monkeypatch.setattr(registry.find(name), "run_all", run_all, raising=False)
+    assert main(["all", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page")]) == 1

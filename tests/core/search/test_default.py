@@ -14,6 +14,7 @@ from tumble.core.arrays import Array
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.search import default
+from tumble.core.search.context import Context
 from tumble.core.settings import Settings
 from tumble.methods import METHODS, MethodName
 
@@ -127,3 +128,18 @@ def test_the_search_does_not_creep_as_0_1_0_did(dim: int, seed: int) -> None:
     old = replace(Settings(), **OTHERWISE)
     assert creeping_steps(old, "xsf", dim, seed) >= 8
     assert creeping_steps(Settings(), "tumble", dim, seed) <= 2
+
+
+@pytest.mark.parametrize("name", ["tumble", "eic", "xsf", "pesc"])
+def test_only_what_samples_the_minimum_looks_at_the_lowest_means_that_are_allowed(
+    name: MethodName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def note(context: Context, points: Array) -> Array:
+        asked.append(len(points))
+        return points[:0]
+
+    monkeypatch.setattr(Context, "_lowest_allowed", note)
+    propose(settled(6), BudgetState(2.0, 20, 3), METHODS[name], Settings(), np.random.default_rng(0))
+    assert bool(asked) == METHODS[name].samples_minima == (name in ("xsf", "pesc"))

@@ -10,7 +10,7 @@ from experiments.compression import lockstep
 from experiments.compression import section as compressed
 from experiments.paper import cartpole, draws, findings
 from experiments.reporting.page import Assets, Picture, Table, Text, markdown
-from experiments.runs import pool, statistics
+from experiments.runs import machine, pool, statistics
 from tests.runs import finished
 
 SEEDS = range(8)
@@ -164,7 +164,7 @@ def test_compression_is_run_in_lockstep_where_there_is_a_gpu(gpu, monkeypatch, t
 
         return run_all
 
-    monkeypatch.setattr(compression, "_gpu", lambda: gpu)
+    monkeypatch.setattr(machine, "gpu", lambda: gpu)
     monkeypatch.setattr(compression, "_gpu_name", lambda: "a GPU")
     monkeypatch.setattr(compression, "_trainer", lambda family, folder=None: None)
     monkeypatch.setattr(lockstep, "run_all", note("lockstep"))

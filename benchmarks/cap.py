@@ -42,7 +42,7 @@ def cap(command: Command) -> list[str]:
     beyond it.
     """
     specs = [
-        command.spec(family, "xsf", seed, trials=trials, failures=failures, on_exhausted=rule)
+        command.spec(family, "tumble", seed, trials=trials, failures=failures, on_exhausted=rule)
         for seed in command.seed_range(40)
         for members in CLASSES.values()
         for family, trials, failures in members

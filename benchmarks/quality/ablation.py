@@ -18,7 +18,8 @@ SWITCHES: tuple[Row, ...] = (
     Row("no safety first", "tumble", {"safety_first": False}),
     Row("no δ", "tumble", {"delta": None}),
     Row("no calibration", "tumble", {"calibrate": False}),
-    Row("hyperparameters integrated", "tumble", {"integrate": True}),
+    Row("widened all along", "tumble", {"widen_at_end": False}),
+    Row("θ taken as known", "tumble", {"integrate": False}),
     Row("no surprise", "tumble", {"surprise": None}),
     Row("no additive share", "tumble", {
         "objective": replace(DEFAULT_PRIORS, additive=None),

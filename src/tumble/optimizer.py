@@ -339,7 +339,7 @@ class Optimizer:
         if not history.safe.any():
             return None
         with one_blas_thread():
-            found = expected_best(history, fit_models(history, self.settings, self._fitted))
+            found = expected_best(history, self._fit(history))
         if found is None:
             return None
         trial = counting.told(self._trials)[found.row]
@@ -358,7 +358,10 @@ class Optimizer:
         """
         history = self._history()
         with one_blas_thread():
-            return history, fit_models(history, self.settings, self._fitted)
+            return history, self._fit(history)
+
+    def _fit(self, history: History) -> Models:
+        return fit_models(history, self.settings, self._fitted, may_fail=self.failures_left > 0)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -539,7 +542,9 @@ class Optimizer:
         u = self.space.encode(params)  # type: ignore[arg-type]
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
-            found = judge(self._history(), u, self.settings, rng, warm=self._fitted)
+            found = judge(
+                self._history(), u, self.settings, rng, warm=self._fitted, may_fail=self.failures_left > 0
+            )
         suggestion = replace(self._in_users_units(number, found), mode="try")
         return replace(suggestion, why=explain(suggestion, self.active_method.name))
 

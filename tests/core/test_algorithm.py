@@ -373,3 +373,19 @@ def test_a_discrete_space_is_searched_to_its_last_setting():
         if n != 150:
             opt.tell({"n": n}, float(abs(n - 20)), billed=False)
     assert opt.ask().x == {"n": 150}
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+def test_what_was_predicted_badly_is_widened_once_no_failure_is_left(at_end):
+    X = np.linspace(0.0, 1.0, 12)[:, None]
+    g = np.sin(6.0 * X) - 2.0
+    known = replace(history(X, X[:, 0], g), predicted_mean=g - 0.5, predicted_std=np.full_like(g, 0.1))
+    settings = replace(SMALL, widen_at_end=at_end)
+    spent, left = (fit_models(known, settings, None, may_fail=may).feasibility for may in (False, True))
+    assert spent.widening[0] > 1.5
+    assert left.widening == (() if at_end else spent.widening)
+    last = suggest(known, BudgetState(2.3, 40, 0), settings=settings)
+    assert last.p_safe == pytest.approx(float(np.exp(spent.log_prob(last.x[None, :])[0])), rel=1e-6)
+    careful = suggest(known, BudgetState(2.3, 40, 3), settings=settings)
+    assert careful.mode == "careful"
+    assert careful.p_safe == pytest.approx(float(np.exp(left.log_prob(careful.x[None, :])[0])), rel=1e-6)

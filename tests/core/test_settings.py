@@ -21,7 +21,7 @@ NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
     "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "look_elsewhere", "share_failures",
-    "boldness",
+    "boldness", "widen_at_end",
 )  # fmt: skip
 
 
@@ -45,6 +45,7 @@ OTHERWISE: dict[str, Any] = {
     "admissible": False,
     "look_elsewhere": False,
     "share_failures": False,
+    "widen_at_end": False,
 }
 
 

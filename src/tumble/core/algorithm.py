@@ -85,7 +85,9 @@ def propose(
     )  # fmt: skip
     if decision.mode == "start":
         return _first(history, decision.rho, rng, domain, known)
-    models, lighter = fit_models(history, settings, warm), settings.for_history(len(history.X))
+    may_fail = state is None or state.failures_left > 0
+    models = fit_models(history, settings, warm, may_fail=may_fail and method.own_level is None)
+    lighter = settings.for_history(len(history.X))
     if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
         models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known, method.samples_minima)
@@ -101,7 +103,7 @@ def propose(
         found = search.report(x, "safest", decision.rho)
     if trials_left is None:
         return found
-    return replace(found, gain=_gain(context, trials_left, state is None or state.failures_left > 0))
+    return replace(found, gain=_gain(context, trials_left, may_fail))
 
 
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
@@ -158,13 +160,14 @@ def recommend(
 
 
 def judge(
-    history: History, x: Array, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None
-) -> Proposal:
+    history: History, x: Array, settings: Settings, rng: np.random.Generator, *, warm: Fitted | None = None,
+    may_fail: bool = False,
+) -> Proposal:  # fmt: skip
     """What is known of a point that nobody searched for: its mode and ρ say nothing, NaN is not known."""
     if len(history.X) == 0:
         unknown = np.full(history.g.shape[1], np.nan)
         return Proposal(x, "start", np.nan, np.nan, np.empty(0), np.nan, np.nan, unknown, unknown)
-    models = fit_models(history, settings, warm)
+    models = fit_models(history, settings, warm, may_fail=may_fail)
     context = Context.of(history, models, settings, rng)
     return Search(context, _LowestMean(models.objective)).report(x, "start", np.nan)
 

@@ -24,7 +24,7 @@ MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
-    "share_failures", "doubt_safety", "integrate", "look_elsewhere",
+    "share_failures", "doubt_safety", "integrate", "look_elsewhere", "widen_at_end",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -132,6 +132,9 @@ class Settings:
         Whether P(safe) is about what a trial will measure, noise included, and is corrected by how earlier
         predictions turned out (`core.calibration`). If False, P(safe) is about the constraint itself, as in
         the paper.
+    widen_at_end
+        Whether it is corrected only once no failure is left: while one is left, a correction that errs on the
+        safe side costs more than it saves. If False, always, as in 0.1.0.
     integrate
         Whether P(safe) counts that hyperparameters are uncertain (`core.process.uncertainty`). If False, they
         are taken as known, as in the paper: with few trials P(safe) then claims too much.
@@ -203,7 +206,8 @@ class Settings:
     safest_odds: float | None = 1.25
     soften_phi: bool = True
     calibrate: bool = True
-    integrate: bool = False
+    widen_at_end: bool = True
+    integrate: bool = True
     surprise: float | None = 6.0
     alarm: bool = True
     crash_labels: int = NEAREST
@@ -296,6 +300,7 @@ class Settings:
             safest_odds=None,
             soften_phi=False,
             calibrate=False,
+            widen_at_end=False,
             integrate=False,
             surprise=None,
             alarm=False,
@@ -340,7 +345,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     ours = data.get("standardize", True) is not False
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
-        "doubt_safety", "integrate", "look_elsewhere", "share_failures",
+        "doubt_safety", "integrate", "look_elsewhere", "share_failures", "widen_at_end",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

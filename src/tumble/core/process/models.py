@@ -80,7 +80,9 @@ class Models:
         return replace(self, feasibility=replace(self.feasibility, near=near))
 
 
-def fit_models(history: History, settings: Settings, last: Fitted | None) -> Models:
+def fit_models(
+    history: History, settings: Settings, last: Fitted | None, *, may_fail: bool = False
+) -> Models:
     """One process for f, one for each g, and one for crashes once there was one.
 
     Parameters
@@ -91,6 +93,8 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
         Kernel, priors, and whether outputs are standardised and P(safe) calibrated.
     last
         Hyperparameters of the last fit.
+    may_fail
+        Whether a trial may fail: then nothing is widened (`settings.widen_at_end`).
     """
     objective = _fit_output(history, 0, settings, last)
     constraints, widths, laws = [], [], []
@@ -108,7 +112,8 @@ def fit_models(history: History, settings: Settings, last: Fitted | None) -> Mod
     if crashed.any():
         crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels, settings.doubt_safety)
     by_law = tuple(laws) if settings.integrate else ()
-    feasibility = Feasibility(tuple(constraints), crash, tuple(widths), settings.calibrate, laws=by_law)
+    widening = () if may_fail and settings.widen_at_end else tuple(widths)
+    feasibility = Feasibility(tuple(constraints), crash, widening, settings.calibrate, laws=by_law)
     return Models(objective, feasibility)
 
 

@@ -309,5 +309,20 @@ def store(options: argparse.Namespace, answer: list[str], file: Path = FILE) -> 
     file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 
+def manual_part(file: Path = FILE) -> str:
+    """The part of docs/benchmarks.md: each stored command, its tables, and what held."""
+    stored = [json.loads(text) for text in file.read_text().splitlines()] if file.exists() else []
+    if not stored:
+        return "*Nothing is stored yet: `python -m benchmarks.psafe --store`.*"
+    return "\n\n".join(_shown(line) for line in stored)
+
+
+def _shown(line: Line) -> str:
+    tables = [part for part in line["answer"] if part.startswith("|")]
+    verdicts = [part for part in line["answer"] if not part.startswith("|")]
+    parts = [f"`{line['command']}`, sources `{line['code']}`:", *tables]
+    return "\n\n".join([*parts, "```text\n" + "\n".join(verdicts) + "\n```"])
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import attacks, guarantees, timings
+from benchmarks import attacks, guarantees, psafe, timings
 from benchmarks.quality import manual
 from tumble.cli import app
 from tumble.cli.options import EXIT_CODES
@@ -160,7 +160,7 @@ def pages() -> dict[Path, str]:
     """Every page that is made, or has a part that is: its text as the code and the stored lines have it."""
     parts = {
         "study-file.md": {"keys": keys(FILE), "keys of a parameter": keys(TABLE)},
-        "benchmarks.md": {"speed": timings.manual_part()},
+        "benchmarks.md": {"speed": timings.manual_part(), "psafe": psafe.manual_part()},
         "index.md": {"won": manual.won()},
         "report/index.md": report_parts(),
     }

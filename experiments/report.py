@@ -59,8 +59,8 @@ def _how(lines: Sequence[Line], seeds: range | None) -> Section:
     text = (
         "Every table and figure of Marco et al. 2020, with the paper's value beside ours. Two blocks, the "
         "same seeds in both: the paper's settings as printed, and tumble's defaults, with which every "
-        "hyperparameter is learned, also where App. E fixes them at the truth. All rows of a table come from "
-        "one state of the code. Regret is mean ± standard "
+        f"hyperparameter is learned, also where App. E fixes them at the truth. {_state(lines)} Regret is "
+        "mean ± standard "
         f"deviation over the runs ({which}), the sum of squares divided by n − 1; p is Wilcoxon's "
         "signed-rank test, two-sided, paired by seed, with the number of seeds on which the method named has "
         "the lower value; **bold** is the lowest mean. Methods without a controller are stopped when the "
@@ -68,6 +68,16 @@ def _how(lines: Sequence[Line], seeds: range | None) -> Section:
         "all T."
     )
     return Section("How this was made", [Text(text), Commands(COMMANDS)])
+
+
+def _state(lines: Sequence[Line]) -> str:
+    """Which code made the lines."""
+    codes = sorted({str(line["code"]) for line in lines})
+    if len(codes) > 1:
+        return f"The rows come from {len(codes)} states of the code, which the last table names."
+    commits = sorted({line["commit"] for line in lines if not line.get("commit", "+").endswith("+")})
+    named = "".join(f"commit `{commit}`, " for commit in commits)
+    return f"All rows come from one state of the code ({named}sources `{codes[0]}`)."
 
 
 def _settings() -> Section:

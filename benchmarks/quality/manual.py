@@ -17,19 +17,20 @@ from .scores import Run
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 ASSETS = ROOT / "docs" / "assets" / "benchmarks"
-VERDICT, TUNING = 10_000, 0  # the blocks of the page
+VERDICT, MODEL, TUNING = 10_000, 20_000, 0  # the blocks of the page
 
 
 def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOLDER) -> list[Path]:
     """Write the page and its figures anew; the files that were written."""
     path.write_text(filled(path.read_text(encoding="utf-8"), sections(folder)), encoding="utf-8")
-    return [path, *draw(page.runs_of(_verdict_lines(folder)), assets)]
+    return [path, *draw(page.runs_of(_verdict_lines(folder, VERDICT)), assets)]
 
 
 def sections(folder: Path = results.FOLDER) -> dict[str, str]:
     """The text of each part of the page, by the name of its mark."""
-    lines = _verdict_lines(folder)
+    lines, model = (_verdict_lines(folder, block) for block in (VERDICT, MODEL))
     found = {"verdict": verdict(lines, "assets/benchmarks") if lines else state(lines)}
+    found["model"] = verdict(model) if model else state(model)
     return found | {
         name: rows(results.published(f"{name}-{TUNING}", folder)) for name in ("ablation", "foils")
     }
@@ -37,13 +38,13 @@ def sections(folder: Path = results.FOLDER) -> dict[str, str]:
 
 def won(folder: Path = results.FOLDER) -> str:
     """The short of the verdict: the share of runs that tumble won against each other row."""
-    lines = _verdict_lines(folder)
+    lines = _verdict_lines(folder, VERDICT)
     return f"{page.win_table(page.runs_of(lines))}\n\n{state(lines)}" if lines else state(lines)
 
 
-def _verdict_lines(folder: Path) -> list[Line]:
+def _verdict_lines(folder: Path, block: int) -> list[Line]:
     """Ours and the peers'; none while there are only the peers', which nobody should look at before."""
-    ours, theirs = (results.published(name, folder) for name in results.names("verdict", VERDICT))
+    ours, theirs = (results.published(name, folder) for name in results.names("verdict", block))
     return [*ours, *theirs] if ours else []
 
 

@@ -75,6 +75,13 @@ def test_the_command_goes_on_where_it_was_stopped_and_keeps_its_table(tmp_path, 
     kept = [json.loads(line) for line in (tmp_path / "psafe.jsonl").read_text().splitlines()]
     assert [line["command"].endswith("--imported") for line in kept] == [True]
     assert "n = 4" in kept[0]["answer"][1]
+    shown = psafe.manual_part(tmp_path / "psafe.jsonl")
+    assert shown.startswith(f"`{kept[0]['command']}`, sources `")
+    assert all(part in shown for part in kept[0]["answer"])
+
+
+def test_without_a_stored_answer_the_manual_says_how_to_get_one(tmp_path):
+    assert "python -m benchmarks.psafe --store" in psafe.manual_part(tmp_path / "none.jsonl")
 
 
 def test_reserved_seeds_are_refused(capsys):

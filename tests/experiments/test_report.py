@@ -179,3 +179,15 @@ def test_all_fails_where_a_run_raised(monkeypatch, tmp_path):
     for name in registry.EXPERIMENTS:
         monkeypatch.setattr(registry.find(name), "run_all", run_all, raising=False)
     assert main(["all", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page")]) == 1
+
+
+def test_the_page_says_of_which_state_it_is(tmp_path):
+    first, other = (
+        {**finished(family, "xs", 0), "commit": "c0ffee1"} for family in ("hartmann6", "michalewicz10")
+    )
+
+    def how(*lines):
+        return report.build(lines, Assets(tmp_path))[0].parts[0].content
+
+    assert "All rows come from one state of the code (commit `c0ffee1`, sources `c0`)." in how(first, other)
+    assert "The rows come from 2 states of the code, which" in how(first, {**other, "code": "c1"})

@@ -54,7 +54,9 @@ def test_the_page_is_filled_between_its_marks(lines, tmp_path):
     results.publish_table(lines, "verdict", manual.VERDICT, tmp_path / "lines")
     path = tmp_path / "page.md"
     path.write_text(
-        "".join(f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n" for n in ("verdict", "ablation", "foils"))
+        "".join(
+            f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n" for n in ("verdict", "model", "ablation", "foils")
+        )
     )
     written = manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert [p.name for p in written] == ["page.md", "profiles.svg", "claims.svg"]

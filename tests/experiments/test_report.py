@@ -183,7 +183,7 @@ def test_all_fails_where_a_run_raised(monkeypatch, tmp_path):
 
 def test_the_page_says_of_which_state_it_is(tmp_path):
     first, other = (
-        {**finished(family, "xs", 0), "commit": "c0ffee1"} for family in ("hartmann6", "michalewicz10")
+        {**finished(family, "xs", 0), "commit": "c0ffee1"} for family in ("hartmann6", "in-model-free")
     )
 
     def how(*lines):

@@ -150,7 +150,10 @@ def test_the_experiment_plans_every_method_on_the_same_starts():
     assert [s.method for s in specs[:4]] == ["eic", "pesc", "safe-set", "xsf"]
     assert {s.problem for s in specs} == {"cartpole:0", "cartpole:1"}
     assert all((s.trials, s.failures) == (100, 15) for s in specs)
-    assert len(experiment.plan(Options())) == 80
+    both = experiment.plan(Options())
+    assert len(both) == 50
+    assert {s.method for s in both if s.block == "paper"} == {"xsf"}
+    assert len(experiment.plan(Options(methods=("eic",)))) == 20  # named: under both settings
 
 
 @pytest.mark.parametrize("method", ["eic", "safe-set"])

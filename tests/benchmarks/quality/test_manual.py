@@ -62,7 +62,7 @@ def test_the_page_is_filled_between_its_marks(lines, tmp_path):
     assert [p.name for p in written] == ["page.md", "profiles.svg", "claims.svg"]
     text = path.read_text()
     assert "old" not in text
-    assert text.count("*Nothing is published yet.*") == 2
+    assert text.count("*Nothing is published yet.*") == 3
     manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert path.read_text() == text
 

@@ -194,15 +194,15 @@ def test_a_hard_budget_is_never_exceeded():
 
 
 def test_a_soft_budget_uses_every_trial_while_it_holds():
-    calls = iter([-1.0, 1.0, 1.0])
-    res = run(lambda x: (bowl(x), [next(calls, -1.0)]), 8, failures=2)
-    assert (res.n_told, res.n_failures) == (8, 2)
+    calls = iter([-1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0])
+    res = run(lambda x: (bowl(x), [next(calls, -1.0)]), 12, failures=2)
+    assert (res.n_told, res.n_failures) == (12, 2)
 
 
 def test_a_soft_budget_ends_with_one_failure_beyond_it():
-    calls = iter([-1.0])
-    res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 12, failures=2)
-    assert (res.n_told, res.n_failures, res.success) == (4, 3, True)
+    calls = iter([-1.0] * 6)
+    res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 16, failures=2)
+    assert (res.n_told, res.n_failures, res.success) == (9, 3, True)
     assert res.message == "3 trials failed where 2 may, so that P(safe) can't be trusted here"
 
 

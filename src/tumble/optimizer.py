@@ -339,7 +339,7 @@ class Optimizer:
         if not history.safe.any():
             return None
         with one_blas_thread():
-            found = expected_best(history, self._fit(history))
+            found = expected_best(history, fit_models(history, self.settings, self._fitted))
         if found is None:
             return None
         trial = counting.told(self._trials)[found.row]
@@ -358,10 +358,7 @@ class Optimizer:
         """
         history = self._history()
         with one_blas_thread():
-            return history, self._fit(history)
-
-    def _fit(self, history: History) -> Models:
-        return fit_models(history, self.settings, self._fitted, may_fail=self.failures_left > 0)
+            return history, fit_models(history, self.settings, self._fitted)
 
     # -- asking ------------------------------------------------------------------------------------------
 

@@ -187,7 +187,7 @@ def test_the_page_says_of_which_state_it_is(tmp_path):
     )
 
     def how(*lines):
-        return report.build(lines, Assets(tmp_path))[0].parts[0].content
+        return markdown("", report.build(lines, Assets(tmp_path))[:1])
 
     assert "All rows come from one state of the code (commit `c0ffee1`, sources `c0`)." in how(first, other)
     assert "The rows come from 2 states of the code, which" in how(first, {**other, "code": "c1"})

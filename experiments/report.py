@@ -92,9 +92,16 @@ def _settings() -> Section:
         for name, r in TABLE_2.items()
     ]
     table_2 = ("problem", "lengthscale of f", "variance of f", "lengthscale of g", "variance of g", "origin")
+    origin = (
+        "Written from the paper, with these constants from its authors' scripts where the origin says so."
+    )
     return Section(
         "Settings of the paper",
-        [Table("Constants", header, rows), Table("Table 2: priors (no width: fixed)", table_2, laws)],
+        [
+            Text(origin),
+            Table("Constants", header, rows),
+            Table("Table 2: priors (no width: fixed)", table_2, laws),
+        ],
     )
 
 

@@ -4,7 +4,7 @@
 
 A draw has 2 to 6 parameters, hyperparameters from the default priors of a limit, and a limit g from that
 process. Random settings are tried one after the other, as by a user who tries settings of his own: each is
-predicted first, then told, then the model is fitted again with `integrate=True` and else the default settings
+predicted first, then told, then the model is fitted again with the default settings
 (warps and calibration are on). With --imported the trials are old data that are told at once: nothing was
 predicted, so that nothing is calibrated, and only the models after n trials are fitted. After n trials
 P(safe) at random queries is compared with what is measured there. Three rows: hyperparameters integrated;
@@ -173,7 +173,7 @@ def counts(log_safe: Array, failed: Flags) -> list[float]:
 
 def one(number: int, seed: int, queries: int, sizes: tuple[int, ...], imported: bool) -> Line:
     """The counts of one draw."""
-    settings = Settings(integrate=True)
+    settings = Settings()
     drawn = draw(settings.constraint, max(sizes), queries, np.random.default_rng([seed, number]))
     found = answers(drawn, sizes, settings, imported=imported)
     kept = {str(n): {row: counts(p, drawn.failed) for row, p in rows.items()} for n, rows in found.items()}
@@ -303,18 +303,20 @@ def store(options: argparse.Namespace, answer: list[str], file: Path = FILE) -> 
     command = f"python -m benchmarks.psafe --draws {options.draws} --queries {options.queries}"
     command += f" --sizes {','.join(map(str, options.sizes))} --seed {options.seed}"
     command += " --imported" * options.imported
-    known = [json.loads(text) for text in file.read_text().splitlines()] if file.exists() else []
-    lines = [line for line in known if line["command"] != command]
+    lines = [line for line in stored(file) if line["command"] != command]
     lines.append({"command": command, "code": machine.code_hash(), "answer": answer})
     file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 
+def stored(file: Path = FILE) -> list[Line]:
+    """The answers that were kept; none where there is no file."""
+    return [json.loads(text) for text in file.read_text().splitlines()] if file.exists() else []
+
+
 def manual_part(file: Path = FILE) -> str:
     """The part of docs/benchmarks.md: each stored command, its tables, and what held."""
-    stored = [json.loads(text) for text in file.read_text().splitlines()] if file.exists() else []
-    if not stored:
-        return "*Nothing is stored yet: `python -m benchmarks.psafe --store`.*"
-    return "\n\n".join(_shown(line) for line in stored)
+    shown = "\n\n".join(_shown(line) for line in stored(file))
+    return shown or "*Nothing is stored yet: `python -m benchmarks.psafe --store`.*"
 
 
 def _shown(line: Line) -> str:

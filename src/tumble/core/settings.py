@@ -133,8 +133,8 @@ class Settings:
         predictions turned out (`core.calibration`). If False, P(safe) is about the constraint itself, as in
         the paper.
     widen_at_end
-        Whether it is corrected only once no failure is left: while one is left, a correction that errs on the
-        safe side costs more than it saves. If False, always, as in 0.1.0.
+        Whether P(safe) is corrected only once no failure is left. While one is left, a correction that errs
+        on the safe side costs more than it saves. If False, P(safe) is always corrected, as in 0.1.0.
     integrate
         Whether P(safe) counts that hyperparameters are uncertain (`core.process.uncertainty`). If False, they
         are taken as known, as in the paper: with few trials P(safe) then claims too much.

@@ -94,7 +94,7 @@ def fit_models(
     last
         Hyperparameters of the last fit.
     may_fail
-        Whether a trial may fail: then nothing is widened (`settings.widen_at_end`).
+        Whether a failure is left to spend. With `settings.widen_at_end` nothing is widened then.
     """
     objective = _fit_output(history, 0, settings, last)
     constraints, widths, laws = [], [], []

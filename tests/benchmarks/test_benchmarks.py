@@ -205,8 +205,17 @@ def test_gains_are_counted_below_their_bound_and_beside_what_was_expected():
     assert "MISSED  T/2: below the bound in 67 % of the runs (at least 90 %)" in text
     assert "held    3T/4: mean expected gain is 1.11 times the realised one (1/3 to 3)" in text
     assert "ends no run early" in text
-    early = [[gain.Claim(0.25, 0.0, 1.0, 0.004), gain.Claim(0.75, 0.0, 0.001, 0.002)]]
-    assert "ends 1 of 1 runs early: it saves 25 % of their trials, and loses 0.0020" in gain.report(early)[-1]
+    assert "67 % (21 to 94)" in text
+    assert "2.2 |" in text.splitlines()[2]  # the median of 0.5, 2 and 2, beside 0.9
+
+
+def test_min_gain_ends_a_run_once_the_latest_bounds_all_lie_below_it():
+    early = [gain.Claim(0.25, 0.0, 1.0, 0.004)] + [gain.Claim(0.75, 0.0, 0.001, 0.002)] * 5
+    assert gain.ends(early, 0.01) is early[-1]
+    assert gain.ends(early[:-1], 0.01) is None  # five are looked at
+    assert (
+        "ends 1 of 1 runs early: it saves 25 % of their trials, and loses 0.0020" in gain.report([early])[-1]
+    )
 
 
 def test_a_run_claims_a_gain_from_the_first_safe_trial_on():

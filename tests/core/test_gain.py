@@ -14,30 +14,60 @@ def test_a_future_in_which_nothing_is_lower_gains_nothing():
 
 
 def test_the_gain_by_hand():
-    found = gain(5.0, SOME, noise=0.1, trials_left=5, told=15)
-    falls = [0.0, 1.0, 0.0, 2.0]
-    assert found.expected == pytest.approx(0.25 * 0.75)
-    high = 0.75 + 2.0 * np.std(falls)
-    assert found.bound == pytest.approx(MARGIN * 0.25 * high + NOISE * 0.1)
+    found = gain(5.0, SOME, noise=0.1, trials_left=2, told=18, fall=3.0)
+    expected = 2 / 20 * (0.0 + 1.0 + 0.0 + 2.0) / 4 + 2 / 4 * 3.0  # the latest are 4 of 18
+    assert found.expected == pytest.approx(expected)
+    assert found.bound == pytest.approx(MARGIN * expected + NOISE * 0.1)
+
+
+def test_the_share_of_a_future_is_that_of_the_trials_left_in_which_it_is_found():
+    """An independent check: the place of f* among k + n trials in a random order, drawn many times."""
+    rng, k, n = np.random.default_rng(0), 7, 13
+    found_late = np.mean([rng.permutation(k + n)[0] >= n for _ in range(20_000)])
+    assert gain(1.0, np.zeros(1), 0.0, k, n).expected == pytest.approx(found_late, abs=0.01)
+
+
+@pytest.mark.parametrize("trials_left", [1, 3, 6, 40])
+def test_a_search_that_falls_steadily_goes_on_to_fall_for_as_many_trials_as_were_looked_at(trials_left):
+    """An independent check: the curve itself, which falls by 3 a trial, goes on."""
+    curve = 100.0 - 3.0 * np.arange(100)
+    told, to_come = curve[:24], curve[24:]
+    found = gain(told[-1], np.full(20, told[-1]), 0.0, trials_left, 24, recent_fall(told))
+    assert found.expected == pytest.approx(told[-1] - to_come[: min(trials_left, 6)].min())
 
 
 @pytest.mark.parametrize(
     ("values", "fall"),
     [
         ([5.0], 0.0),
-        ([9.0, 5.0, 4.0, 6.0], 1.0),
+        ([9.0, 5.0, 4.0], 1.0),  # of fewer than eight the last one counts
+        ([9.0, 5.0, 6.0, 4.5, 6.0, 5.0, 4.0, 3.0], 1.5),
         ([5.0, 4.0, 4.5, 6.0], 0.0),
-        ([np.inf, np.inf, np.inf, 7.0, 5.0], 2.0),  # nothing was safe in the former half
+        ([np.inf, np.inf, np.inf, np.inf, np.inf, np.inf, 7.0, 5.0], 2.0),  # nothing was safe before
         ([np.inf, 8.0, np.inf, 7.0], 1.0),
     ],
 )
-def test_the_latter_half_of_the_trials_lowered_the_best_by(values, fall):
+def test_the_latest_quarter_of_the_trials_lowered_the_best_by(values, fall):
     assert recent_fall(np.array(values)) == fall
 
 
-def test_the_bound_is_not_below_what_was_gained_lately():
+@pytest.mark.parametrize("seed", range(20))
+def test_the_recent_fall_is_that_of_the_running_best(seed):
+    """An independent check: trial by trial, with what is best so far."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal(29)
+    values[rng.random(29) < 0.3] = np.inf
+    best, path = np.inf, []
+    for value in values:
+        best = value if value < best else best
+        path.append(best)
+    assert recent_fall(values) == path[21] - path[28]  # the latest are 7 of 29
+
+
+def test_what_was_gained_lately_counts_where_the_processes_see_nothing():
     sure = np.full(20, 5.0)
-    assert gain(5.0, sure, noise=0.0, trials_left=10, told=10, fall=0.75) == Gain(0.0, 0.75)
+    found = gain(5.0, sure, noise=0.0, trials_left=10, told=10, fall=0.75)
+    assert found == Gain(0.75, MARGIN * 0.75)
     assert gain(5.0, sure, noise=0.0, trials_left=0, told=10, fall=0.75) == Gain(0.0, 0.0)
 
 

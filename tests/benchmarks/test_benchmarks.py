@@ -206,6 +206,7 @@ def test_gains_are_counted_below_their_bound_and_beside_what_was_expected():
     assert "held    3T/4: mean expected gain is 1.11 times the realised one (1/3 to 3)" in text
     assert "ends no run early" in text
     assert "67 % (21 to 94)" in text
+    assert "1.11 (1.11 to 1.11)" in text  # every run expects 1 and gains 0.9
     assert "2.2 |" in text.splitlines()[2]  # the median of 0.5, 2 and 2, beside 0.9
 
 

@@ -30,7 +30,7 @@ def test_the_share_of_a_future_is_that_of_the_trials_left_in_which_it_is_found()
 @pytest.mark.parametrize("trials_left", [1, 3, 6, 40])
 def test_a_search_that_falls_steadily_goes_on_to_fall_for_as_many_trials_as_were_looked_at(trials_left):
     """An independent check: the curve itself, which falls by 3 a trial, goes on."""
-    curve = 100.0 - 3.0 * np.arange(100)
+    curve = np.linspace(100.0, -197.0, 100)
     told, to_come = curve[:24], curve[24:]
     found = gain(told[-1], np.full(20, told[-1]), 0.0, trials_left, 24, recent_fall(told))
     assert found.expected == pytest.approx(told[-1] - to_come[: min(trials_left, 6)].min())

@@ -271,17 +271,21 @@ def test_warps_are_saved_with_the_hyperparameters_and_the_search_goes_on_with_th
     opt.skip(opt.ask())
     assert opt.fitted is not None
     assert [w.is_linear for w in opt.fitted.warps] == [False, False]
+    assert [law.is_normal for law in opt.fitted.laws] == [False]
     again = through_json(opt)
     assert again.fitted == opt.fitted
     same(again.ask(), opt.ask())
 
 
-def test_a_damaged_warp_is_named() -> None:
+@pytest.mark.parametrize(
+    ("part", "name", "word"), [("warps", "knee", "knee"), ("laws", "freedom", "freedom")]
+)
+def test_a_damaged_warp_or_law_is_named(part: str, name: str, word: str) -> None:
     opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=30, failures=8, constraints=1, seed=0, settings=TINY)
     for u in np.random.default_rng(0).random((8, 2)):
         opt.tell(u, *steep(u))
     opt.ask()
     data = opt.to_dict()
-    data["warm"]["warps"][0]["knee"] = -1.0
-    with pytest.raises(tumble.InputError, match="knee"):
+    data["warm"][part][0][name] = -1.0
+    with pytest.raises(tumble.InputError, match=name):
         tumble.Optimizer.from_dict(data)

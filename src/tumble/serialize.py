@@ -16,6 +16,7 @@ from .core.process.covariance import Hyper
 from .core.process.models import Fitted
 from .core.process.outputs import Warp
 from .core.settings import Settings
+from .core.student import Law
 from .errors import InputError
 from .methods import MethodName
 from .space import Float, Space
@@ -210,6 +211,8 @@ def fitted_to_json(fitted: Fitted | None) -> dict[str, Any] | None:
     saved: dict[str, Any] = {"objective": _hyper_to_json(fitted.objective), "constraints": limits}
     if fitted.warps:
         saved["warps"] = [plain(asdict(warp)) for warp in fitted.warps]  # knee None: at infinity
+    if fitted.laws:
+        saved["laws"] = [plain(asdict(law)) for law in fitted.laws]  # freedom None: a normal law
     return saved
 
 
@@ -218,7 +221,8 @@ def fitted_from_json(data: Any) -> Fitted | None:
     if data is None:
         return None
     warps = tuple(_warp(w) for w in checks.items(data.get("warps", []), "warps"))
-    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]), warps)
+    laws = tuple(_law(law) for law in checks.items(data.get("laws", []), "laws"))
+    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]), warps, laws)
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -259,6 +263,14 @@ def _warp(data: Mapping[str, Any]) -> Warp:
         knee=np.inf if data["knee"] is None else checks.above_zero(data["knee"], "knee"),
         both=checks.truth(data["both"], "both"),
         chosen_from=checks.whole(data["chosen_from"], "chosen_from", 0),
+    )
+
+
+def _law(data: Mapping[str, Any]) -> Law:
+    freedom = data["freedom"]
+    return Law(
+        width=checks.above_zero(data["width"], "width"),
+        freedom=np.inf if freedom is None else checks.above_zero(freedom, "freedom"),
     )
 
 

@@ -23,6 +23,7 @@ from tumble.parameters import Int
 from tumble.space import Float, Space
 
 XSF = Method("xsf", excursion_search, constrained=True, controlled=True)
+PER_TRIAL = ("X", "y", "g", "crashed", "predicted_mean", "predicted_std")
 SMALL = Settings(raw_samples=64, restarts=4, grid=32, n_minima=6)
 
 
@@ -183,6 +184,22 @@ def test_measurements_that_are_missing_are_not_invented():
     assert len(models.objective.X) == 8
     assert len(models.feasibility.constraints[0].X) == 6
     assert models.feasibility.crash is None
+
+
+def test_a_law_is_worked_out_again_with_the_hyperparameters_alone():
+    known = constrained(59)
+    some = replace(known, **{name: getattr(known, name)[:57] for name in PER_TRIAL})
+    first = fit_models(some, SMALL, None)
+    (law,) = first.feasibility.laws
+    assert not law.is_normal
+    again = fit_models(known, SMALL, first.fitted)
+    assert again.fitted.constraints == first.fitted.constraints  # they are not due
+    assert again.feasibility.laws == (law,)
+    forgotten = fit_models(known, SMALL, replace(first.fitted, laws=()))
+    assert forgotten.feasibility.laws != (law,)
+    assert forgotten.feasibility.laws[0].width == pytest.approx(law.width, rel=0.02)
+    always = fit_models(known, replace(SMALL, relearn="always"), first.fitted)
+    assert always.feasibility.laws != (law,)
 
 
 def test_a_crash_and_a_measured_constraint_combine_in_one_probability():

@@ -12,6 +12,7 @@ from tests.oracles import KERNELS, problem
 from tumble.core.improvement import (
     ExpectedImprovement,
     ProbabilityOfImprovement,
+    improvement,
     log_improvement,
     share_learned,
 )
@@ -36,6 +37,18 @@ def test_the_logarithm_of_the_improvement_is_exact_in_both_tails(z):
 @pytest.mark.parametrize("z", [-1.0, -1.0 - 1e-12, -50.0, -50.0 - 1e-12, 0.0])
 def test_the_branches_of_the_improvement_meet(z):
     assert float(log_improvement(np.array([z]))[0]) == pytest.approx(exact_log_improvement(z), rel=1e-12)
+
+
+@pytest.mark.parametrize("z", [(-49.0, -5.0, -1.0, 0.0, 3.0, 8.0), (-80.0, -2.0), (-2.0, 40.0)])
+def test_the_improvement_and_its_parts_are_exact(z):
+    found = improvement(np.array(z))
+    with mpmath.workdps(60):
+        logs = [exact_log_improvement(t) for t in z]
+        cdf = [float(mpmath.log(mpmath.ncdf(t))) for t in z]
+        density = [float(mpmath.log(mpmath.npdf(t))) for t in z]
+    np.testing.assert_allclose(found.log_h, logs, rtol=1e-11)
+    np.testing.assert_allclose(found.cdf, np.exp(np.subtract(cdf, logs)), rtol=1e-9)
+    np.testing.assert_allclose(found.density, np.exp(np.subtract(density, logs)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from tests.oracles import central, close
-from tumble.core.student import Law, log_cdf, log_density
+from tumble.core.student import Law, Laws, log_cdf, log_density
 
 POINTS = np.array([-1e9, -500.0, -100.0, -30.0, -3.0, -0.1, 0.0, 0.1, 3.0, 10.0, 100.0])
 
@@ -47,3 +47,14 @@ def test_without_degrees_of_freedom_the_law_is_normal():
     np.testing.assert_array_equal(Law(2.0).normal_score(t), t)
     np.testing.assert_array_equal(Law().log_cdf(t), stats.norm.logcdf(t))
     assert Law().from_normal(1.7) == 1.7
+
+
+@pytest.mark.parametrize("freedoms", [(np.inf, np.inf), (4.0, 17.3), (2.5, np.inf)])
+def test_several_laws_at_once_are_each_of_them(freedoms):
+    t = np.array([[-1e4, -3.0, 0.0, 2.0], [-8.0, -0.1, 1.0, 30.0]])
+    log_p, slope = Laws(np.array(freedoms)[:, None]).log_cdf_and_slope(t)
+    for row, freedom in enumerate(freedoms):
+        law = Law(1.0, freedom)
+        expected = law.log_cdf(t[row])
+        np.testing.assert_allclose(log_p[row], expected, rtol=1e-12)
+        np.testing.assert_allclose(slope[row], law.density_over_cdf(t[row], expected), rtol=1e-9)

@@ -1,6 +1,7 @@
 """How likely is a trial to be safe? φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -8,8 +9,9 @@ from scipy.special import log_ndtr, ndtr
 from .arrays import Array, Flags
 from .normal import quantile_from_log, quantile_slope
 from .process.crashes import Crashes
-from .process.gp import GP
-from .student import Law
+from .process.gp import GP, stack
+from .process.stacked import Prediction, StackedPosterior
+from .student import Law, Laws
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,9 @@ class Feasibility:
         value = np.asarray(log_ndtr(self.scores(x)).sum(axis=1))
         return value if self.near is None else np.where(self.near.hold(x), value, -np.inf)
 
-    def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """log φ (M,) and its gradient (M, D)."""
-        value, grad = self._log_prob_and_grad(x)
+    def log_prob_and_grad(self, x: Array, predicted: Prediction | None = None) -> tuple[Array, Array]:
+        """log φ (M,) and its gradient (M, D) at x (M, D); `predicted`: by the constraints' processes."""
+        value, grad = self._log_prob_and_grad(x, predicted)
         return (value, grad) if self.near is None else self._cut_off(x, value, grad)
 
     def _cut_off(self, x: Array, value: Array, grad: Array) -> tuple[Array, Array]:
@@ -93,23 +95,49 @@ class Feasibility:
         inside = self.near.hold(x)
         return np.where(inside, value, -np.inf), np.where(inside[:, None], grad, 0.0)
 
-    def _log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
+    def _log_prob_and_grad(self, x: Array, predicted: Prediction | None = None) -> tuple[Array, Array]:
         # ∇ log F(s) = f(s)/F(s) ∇s,  ∇s = -∇μ / (w √(σ² + noise)) - ½ s ∇σ² / (σ² + noise),  w the widening,
         # F the distribution function and f the density of the law
         value, grad = np.zeros(len(x)), np.zeros_like(x)
-        for gp, noise, width, law in self._parts():
-            mean, var, d_mean, d_var = gp.predict_with_gradient(x)
-            spread = var + noise
-            score = -mean / (width * np.sqrt(spread))
-            log_p = law.log_cdf(score)
-            ratio = law.density_over_cdf(score, log_p)
-            d_score = -d_mean / (width * np.sqrt(spread))[:, None] - (0.5 * score / spread)[:, None] * d_var
-            value += log_p
-            grad += ratio[:, None] * d_score
+        if self.constraints:
+            mean, var, d_mean, d_var = self._predict(x) if predicted is None else predicted
+            spread = var + self._noises
+            per_std = -1.0 / (self._widths * np.sqrt(spread))
+            score = mean * per_std
+            log_p, ratio = self._laws.log_cdf_and_slope(score)
+            value = np.add.reduce(log_p, axis=0)
+            parts = (ratio * per_std)[..., None] * d_mean
+            parts -= (0.5 * ratio * score / spread)[..., None] * d_var
+            grad = np.add.reduce(parts, axis=0)
         if self.crash is not None:
             log_p, d_log_p = self.crash.log_prob_and_grad(x)
             value, grad = value + log_p, grad + d_log_p
         return value, grad
+
+    def _predict(self, x: Array) -> Prediction:
+        """What the constraints' processes predict at x (M, D), with gradients."""
+        if self._stack is not None:
+            return self._stack.predict_with_gradient(x)
+        each = [gp.predict_with_gradient(x) for gp in self.constraints]
+        return Prediction(*(np.stack(parts) for parts in zip(*each, strict=True)))
+
+    @cached_property
+    def _stack(self) -> StackedPosterior | None:
+        return stack(self.constraints)
+
+    @cached_property
+    def _noises(self) -> Array:
+        """(G, 1) the variance of each noise that safety counts."""
+        return np.array([[noise] for _, noise, _, _ in self._parts()])
+
+    @cached_property
+    def _widths(self) -> Array:
+        """(G, 1) what each standard deviation is multiplied by."""
+        return np.array([[width] for _, _, width, _ in self._parts()])
+
+    @cached_property
+    def _laws(self) -> Laws:
+        return Laws(np.array([[law.freedom] for _, _, _, law in self._parts()]))
 
     def margin_and_grad(self, x: Array) -> tuple[Array, Array]:
         """Φ^-1(φ) (M,) and its gradient (M, D): φ on the scale of the controller's z, exact near 0 and 1."""

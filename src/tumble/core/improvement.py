@@ -7,6 +7,7 @@ Everything is in model units.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -14,12 +15,33 @@ from scipy.special import log_ndtr, ndtr
 from .arrays import Array
 from .normal import cdf_over_density, density_over_cdf, log_density
 from .process.gp import GP
+from .process.stacked import Prediction
 
 FAR = -50.0  # below it 1 + z Φ/φ is taken from its series, because the sum would lose 5e-13 of it
+LARGE = 8.0  # above it h(z) is taken as it is written, because Φ/φ overflows soon
+
+
+class Improvement(NamedTuple):
+    """Of h(z) = φ(z) + z Φ(z), which is EI/σ at z = (η - μ)/σ, elementwise."""
+
+    log_h: Array
+    cdf: Array  # Φ/h, the derivative of log h
+    density: Array  # φ/h
+
+
+def improvement(z: Array) -> Improvement:
+    """The improvement at z, exact in both tails."""
+    # With R = Φ/φ:  log h = log φ + log(1 + z R),  Φ/h = R / (1 + z R),  φ/h = 1 / (1 + z R)
+    if z.size and not FAR <= np.min(z) <= np.max(z) <= LARGE:
+        log_h = log_improvement(z)
+        return Improvement(log_h, np.exp(log_ndtr(z) - log_h), np.exp(log_density(z) - log_h))
+    ratio = cdf_over_density(z)
+    density = 1.0 / (1.0 + z * ratio)
+    return Improvement(log_density(z) - np.log(density), ratio * density, density)
 
 
 def log_improvement(z: Array) -> Array:
-    """log of h(z) = φ(z) + z Φ(z), elementwise: EI/σ at z = (η - μ)/σ, exact in both tails.
+    """log of h(z), elementwise, exact in both tails.
 
     Below -1 it is log φ + log(1 + z Φ/φ). Below FAR the last term is log(w (1 - 3 w + 15 w² - …)), w = z^-2.
     """
@@ -48,11 +70,18 @@ class ExpectedImprovement:
         return log_improvement((self.target - mean) / std) + np.log(std)
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Log EI = log h(z) + log σ, and its gradient (Φ/h) ∇z + ∇σ/σ."""
-        z, std, d_z, d_std = standardised(self.gp, x, self.target)
-        log_h = log_improvement(z)
-        slope = np.exp(log_ndtr(z) - log_h)  # h' = Φ
-        return log_h + np.log(std), slope[:, None] * d_z + d_std / std[:, None]
+        """Log EI and its gradient."""
+        return self.of(self.gp.predict_with_gradient(x))
+
+    def of(self, predicted: Prediction) -> tuple[Array, Array]:
+        """The same, from what the process predicts."""
+        # log EI = log h(z) + log σ,  ∇ log EI = -(Φ/h) ∇μ/σ + (φ/h) ∇σ²/(2 σ²)
+        mean, var, d_mean, d_var = predicted
+        std = np.sqrt(var)
+        log_h, cdf, density = improvement((self.target - mean) / std)
+        grad = (-cdf / std)[:, None] * d_mean
+        grad += (0.5 * density / var)[:, None] * d_var
+        return log_h + np.log(std), grad
 
 
 @dataclass(frozen=True)
@@ -68,19 +97,20 @@ class ProbabilityOfImprovement:
         return np.asarray(log_ndtr((self.target - mean) / np.sqrt(var)))
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
-        """Log PI = log Φ(z), and its gradient (φ/Φ) ∇z."""
-        z, _, d_z, _ = standardised(self.gp, x, self.target)
+        """Log PI and its gradient."""
+        return self.of(self.gp.predict_with_gradient(x))
+
+    def of(self, predicted: Prediction) -> tuple[Array, Array]:
+        """The same, from what the process predicts."""
+        # log PI = log Φ(z),  ∇ log PI = -(φ/Φ) (∇μ/σ + z ∇σ²/(2 σ²))
+        mean, var, d_mean, d_var = predicted
+        std = np.sqrt(var)
+        z = (self.target - mean) / std
         value = np.asarray(log_ndtr(z))
-        return value, density_over_cdf(z, value)[:, None] * d_z
-
-
-def standardised(gp: GP, x: Array, target: float) -> tuple[Array, Array, Array, Array]:
-    """z = (target - μ)/σ (M,), σ (M,), ∇z (M, D), ∇σ (M, D)."""
-    mean, var, d_mean, d_var = gp.predict_with_gradient(x)
-    std = np.sqrt(var)
-    d_std = d_var / (2.0 * std)[:, None]
-    z = (target - mean) / std
-    return z, std, -(d_mean + z[:, None] * d_std) / std[:, None], d_std
+        slope = -density_over_cdf(z, value)
+        grad = (slope / std)[:, None] * d_mean
+        grad += (0.5 * slope * z / var)[:, None] * d_var
+        return value, grad
 
 
 def share_learned(std: Array, noise: float) -> Array:

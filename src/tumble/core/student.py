@@ -1,11 +1,12 @@
 """Student's t law with ν degrees of freedom, elementwise and exact in both tails: the law of a prediction."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import betaln, log_ndtr, ndtr, stdtr, stdtrit
 
-from .arrays import Array
+from .arrays import Array, Flags
 from .normal import density_over_cdf, quantile_from_log
 
 FAR = 1e-3  # of ν / (ν + t²), below which three terms of its series are exact to 1e-9
@@ -50,25 +51,74 @@ class Law:
         return z if self.is_normal else float(stdtrit(self.freedom, float(ndtr(z))))
 
 
-def log_density(t: Array, freedom: float) -> Array:
+def log_density(t: Array, freedom: float | Array) -> Array:
     """log of the density at t."""
     norm = 0.5 * np.log(freedom) + betaln(0.5 * freedom, 0.5)
     return np.asarray(-0.5 * (freedom + 1.0) * np.log1p(t * t / freedom) - norm)
 
 
-def log_cdf(t: Array, freedom: float) -> Array:
+def log_cdf(t: Array, freedom: float | Array) -> Array:
     """log of the distribution function at t."""
+    least = np.min(freedom / (freedom + t * t), initial=np.inf)
+    if least >= FAR:
+        tail = stdtr(freedom, -np.abs(t))
+        return np.where(t > 0.0, np.log1p(-tail), np.log(tail))
     tail = log_tail(np.abs(t), freedom)
     return np.where(t > 0.0, np.log1p(-np.exp(tail)), tail)
 
 
-def log_tail(t: Array, freedom: float) -> Array:
+def log_tail(t: Array, freedom: float | Array) -> Array:
     """log of the probability above t >= 0."""
     # y^a / (2 a B(a, ½)) (1 + a/(2 (a + 1)) y + 3a/(8 (a + 2)) y² + …),  y = ν / (ν + t²),  a = ν / 2
     a, y = 0.5 * freedom, freedom / (freedom + t * t)
     near = y >= FAR
     value = np.log(stdtr(freedom, -np.where(near, t, 0.0)))
-    if near.all():
-        return np.asarray(value)
     series = y * (a / (2.0 * (a + 1.0)) + y * 3.0 * a / (8.0 * (a + 2.0)))
     return np.where(near, value, a * np.log(y) - np.log(2.0 * a) - betaln(a, 0.5) + np.log1p(series))
+
+
+@dataclass(frozen=True)
+class Laws:
+    """The laws of G processes at once, for widths of 1.
+
+    Parameters
+    ----------
+    freedom : (G, 1)
+        Degrees of freedom of each; inf for a normal law.
+    """
+
+    freedom: Array
+
+    def log_cdf_and_slope(self, t: Array) -> tuple[Array, Array]:
+        """log of each distribution function at t (G, M), and its derivative, the density over it."""
+        if self._is_normal.all():
+            log_p = np.asarray(log_ndtr(t))
+            return log_p, density_over_cdf(t, log_p)
+        log_p = log_cdf(t, self._finite)
+        slope = np.exp(self._log_density(t) - log_p)
+        if self._is_normal.any():
+            normal = np.asarray(log_ndtr(t))
+            slope = np.where(self._is_normal, density_over_cdf(t, normal), slope)
+            log_p = np.where(self._is_normal, normal, log_p)
+        return log_p, slope
+
+    def _log_density(self, t: Array) -> Array:
+        """`log_density` at t (G, M), with what does not depend on t worked out before."""
+        return self._power * np.log1p(t * t / self._finite) - self._norm
+
+    @cached_property
+    def _is_normal(self) -> Flags:
+        return np.isinf(self.freedom)
+
+    @cached_property
+    def _finite(self) -> Array:
+        """(G, 1) the degrees of freedom; 1 where the law is normal."""
+        return np.where(self._is_normal, 1.0, self.freedom)
+
+    @cached_property
+    def _power(self) -> Array:
+        return -0.5 * (self._finite + 1.0)
+
+    @cached_property
+    def _norm(self) -> Array:
+        return np.asarray(0.5 * np.log(self._finite) + betaln(0.5 * self._finite, 0.5))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tumble.core.process.covariance import Covariance, Hyper
-from tumble.core.process.factors import STEP, Factors, Key, factor_of
+from tumble.core.process.factors import FEW, STEP, Factors, Key, factor_of
 
 HYPER = Hyper((0.3, 0.5), 1.3, 0.02, 0.25)
 NUGGET = 4e-4
@@ -14,7 +14,7 @@ def points(n: int) -> np.ndarray:
     return np.random.default_rng(0).random((n, 2))
 
 
-@pytest.mark.parametrize("n", [STEP - 1, STEP, 2 * STEP + 17])
+@pytest.mark.parametrize("n", [STEP - 1, STEP, 2 * STEP + 17, FEW + STEP])
 @pytest.mark.parametrize("kernel", ["matern52", "se"])
 def test_the_factor_is_that_of_the_whole_covariance(n, kernel):
     X = points(n)
@@ -25,8 +25,8 @@ def test_the_factor_is_that_of_the_whole_covariance(n, kernel):
 
 
 def test_what_is_kept_changes_no_bit():
-    X, kept = points(3 * STEP + 5), Factors()
-    for n in range(2 * STEP, len(X) + 1, 7):
+    X, kept = points(FEW + STEP + 5), Factors()
+    for n in [*range(2 * STEP, 3 * STEP, 7), *range(FEW - 5, len(X) + 1, 23)]:
         grown = factor_of("matern52", HYPER, X[:n], NUGGET, kept)
         np.testing.assert_array_equal(grown, factor_of("matern52", HYPER, X[:n], NUGGET, Factors()))
         assert not np.triu(grown, 1).any()

@@ -126,7 +126,7 @@ def creeping_steps(settings: Settings, method: MethodName, dim: int, seed: int) 
 @pytest.mark.parametrize(("dim", "seed"), [(3, 1), (4, 0)])
 def test_the_search_does_not_creep_as_0_1_0_did(dim: int, seed: int) -> None:
     old = replace(Settings(), **OTHERWISE)
-    assert creeping_steps(old, "xsf", dim, seed) >= 8
+    assert creeping_steps(old, "xsf", dim, seed) >= 5
     assert creeping_steps(Settings(), "tumble", dim, seed) <= 2
 
 

@@ -682,6 +682,7 @@ def test_warps_stand_in_the_note_and_another_process_goes_on_with_them() -> None
     assert fit is not None
     assert len(fit.warps) == 2
     assert [w.both for w in fit.warps] == [False, True]
+    assert [law.is_normal for law in fit.laws] == [False]
     optimizer = sampler.optimizer(study)
     assert optimizer is not None
     assert optimizer.fitted == fit

@@ -1,7 +1,7 @@
 """Cholesky factors of many data: the factor of the first rows is kept between two suggestions.
 
 A covariance depends on where the data lie and on the hyperparameters, and those are learned anew only when
-there are 4 % more data. Until then a factor only grows. With n0 the largest multiple of STEP up to N:
+there are 4 % more data. Until then a factor only grows. With n0 the largest multiple of a step up to N:
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
 
@@ -17,7 +17,8 @@ from .cholesky import cholesky, solve
 from .covariance import Covariance, Hyper
 from .kernels import Kernel
 
-STEP = 64  # rows; the last ones, fewer than this, are worked out each time
+FEW = 400  # up to so many data
+SHORT_STEP, STEP = 16, 64  # rows, of few data and of more; the last ones, fewer than this, are not kept
 MOST_BYTES = 128 * 2**20  # of the factors that are kept
 
 Key = tuple[Kernel, tuple[float, ...], bytes]
@@ -54,7 +55,8 @@ FACTORS = Factors()
 def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Factors = FACTORS) -> Array:
     """(N, N) the lower factor of the covariance of X (N, D) with `nugget` on its diagonal."""
     covariance, n = Covariance(kernel, hyper), len(X)
-    first = STEP * (n // STEP)
+    step = SHORT_STEP if n <= FEW else STEP
+    first = step * (n // step)
     numbers = (*hyper.lengthscales, hyper.variance, hyper.additive, nugget)
     key = kernel, numbers, X[:first].tobytes()
     top = factors.get(key)

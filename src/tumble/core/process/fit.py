@@ -24,7 +24,8 @@ from .tangents import PairCovariances
 
 EVALUATIONS = 50  # of a fit, at most
 ARMIJO = 1e-4  # a step must gain so much of what the gradient promises, or it is shortened
-LEAST_GAIN = 0.02  # of the log posterior; the fit ends after a step that gains less
+LEAST_GAIN = 0.02  # of the log posterior; the fit ends after a step that gains less,
+LEAST_WARM_GAIN = 0.1  # and where it only follows an earlier fit, after one that gains less than this
 LONGEST_MOVE = 1.0  # of each of θ in one step
 SHORTEST_MOVE = 1e-3  # the fit ends when a step would move each of θ by less
 RIDGE = 1e-3  # added to the diagonal of the information, so that it can be inverted
@@ -129,7 +130,9 @@ def fit(
     objective = NegativeLogPosterior(kernel, X, target, priors, relative)
     low, high = np.array(priors.bounds(dim)).T
     starts = [h for h in (warm, priors.hyper_start(dim) if cold or warm is None else None) if h]
-    ends = [descend(objective, np.clip(priors.to_theta(start), low, high), low, high) for start in starts]
+    least = LEAST_GAIN if len(starts) > 1 or warm is None else LEAST_WARM_GAIN
+    at = [np.clip(priors.to_theta(start), low, high) for start in starts]
+    ends = [descend(objective, theta, low, high, least) for theta in at]
     best = min(ends, key=lambda end: end.value)
     hyper = replace(priors.from_theta(best.theta), learned_from=len(y))
     noise_var = None if relative is None else hyper.noise**2 * relative
@@ -147,12 +150,14 @@ def relative_noise(y: Array, priors: Priors, outputs: Outputs) -> Array | None:
     return np.asarray(outputs.warp.slope(y) ** 2)
 
 
-def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Array) -> Descent:
-    """A local minimum of `objective` between `low` and `high` (P,), from `theta` (P,)."""
+def descend(
+    objective: NegativeLogPosterior, theta: Array, low: Array, high: Array, least: float = LEAST_GAIN
+) -> Descent:  # fmt: skip
+    """A local minimum of `objective` between `low` and `high` (P,), from `theta` (P,), within `least`."""
     value, grad, information = objective(theta)
     step, promised = _newton(theta, grad, information, low, high)
     for _ in range(EVALUATIONS):
-        if promised < LEAST_GAIN or np.abs(step).max() < SHORTEST_MOVE:
+        if promised < least or np.abs(step).max() < SHORTEST_MOVE:
             break
         there = np.clip(theta + step, low, high)
         found = objective(there)
@@ -160,7 +165,7 @@ def descend(objective: NegativeLogPosterior, theta: Array, low: Array, high: Arr
             step = 0.3 * step
             continue
         gained, theta, value = value - found.value, there, found.value
-        if gained < LEAST_GAIN and promised < 10.0 * LEAST_GAIN:
+        if gained < least and promised < 10.0 * least:
             break
         grad = found.grad
         step, promised = _newton(theta, grad, found.information, low, high)

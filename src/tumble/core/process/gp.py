@@ -13,7 +13,6 @@ The posterior of ∇f is in core.process.slopes.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +22,10 @@ from .covariance import Covariance, Hyper, KernelRows
 from .factors import factor_of
 from .kernels import Kernel
 from .outputs import Outputs
+from .stacked import Prediction, StackedMatern, StackedPosterior
 
 FEW = 8  # up to this many points, `rows` is faster than `covariance`
-MANY = 400  # with more data, the factor of the first ones is kept between two suggestions
+MANY = 40  # with more data, the factor of the first ones is kept between two suggestions
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -37,15 +37,6 @@ class Marginals:
     mean: Array  # (M,)
     var: Array  # (M,)
     half: Array  # (N, M)  chol^-1 kᵀ
-
-
-class Prediction(NamedTuple):
-    """Posterior mean and variance at M points, with their gradients by x."""
-
-    mean: Array  # (M,)
-    var: Array  # (M,)
-    d_mean: Array  # (M, D)
-    d_var: Array  # (M, D)
 
 
 @dataclass(frozen=True)
@@ -188,12 +179,17 @@ class GP:
 
     def mean_with_gradient(self, x: Array) -> tuple[Array, Array]:
         """The posterior mean (M,) at x (M, D), and its gradient (M, D)."""
+        if self._alone is not None:
+            mean, d_mean = self._alone.means_with_gradient(x)
+            return mean[0], d_mean[0]
         means = self.rows(x).k @ self.weights
         return self.prior_mean + means[:, 0], means[:, 1:]
 
     def predict_with_gradient(self, x: Array, rows: KernelRows | None = None) -> Prediction:
         """Posterior mean and variance at x (M, D), with their gradients by x; `rows` where they are known."""
         # ∇μ = ∇k B (y - prior_mean),  ∇σ² = -2 ∇k B kᵀ
+        if rows is None and self._alone is not None:
+            return self._alone.predict_with_gradient(x).of(0)
         k = (self.rows(x) if rows is None else rows).k
         half = solve(self.chol, k[:, 0].T)
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
@@ -221,9 +217,25 @@ class GP:
         return GP(self.kernel, self.hyper, X, chol, weights, self.prior_mean, self.outputs, noise_var)
 
     @cached_property
+    def _alone(self) -> StackedPosterior | None:
+        """The fast form of a posterior with a Matérn kernel; None with another."""
+        return stack((self,))
+
+    @cached_property
     def _scaled(self) -> Array:
         """(D, N) the data in units of the lengthscales."""
         return self.prior.scaled(self.X)
+
+
+def stack(gps: tuple[GP, ...]) -> StackedPosterior | None:
+    """The processes at once; None where there are none, or they do not share data and a Matérn kernel."""
+    if not gps or any(gp.kernel != "matern52" or not np.array_equal(gp.X, gps[0].X) for gp in gps):
+        return None
+    prior = StackedMatern(tuple(gp.hyper for gp in gps), gps[0].X)
+    numbers = np.array([(gp.prior_mean, gp.hyper.variance, gp.floor) for gp in gps]).T[:, :, None]
+    return StackedPosterior(
+        prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers
+    )
 
 
 def condition(

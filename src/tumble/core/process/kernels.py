@@ -20,7 +20,7 @@ Memory = Sequence[Array | None]  # for h1, h2 and h0; None for a new array
 
 NEW_ARRAYS: Memory = (None, None, None)
 SQRT5 = np.sqrt(5.0)
-FAR = 15.0  # √5 times the distance in lengthscales, from which on sums of such products lose digits
+FAR = 30.0  # √5 times the distance in lengthscales, from which on sums of such products lose digits
 WIDE = 300.0  # the same, from which on a product of two exponentials may overflow
 
 
@@ -74,13 +74,14 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
     # k_pq += v Σ_j m(√5 |a_pj - b_qj|),  m(s) = (1 + s + s²/3) exp(-s).
     # m(a - b) is a sum of three products left_i(a) right_i(b), so that no exponential of a pair is needed.
     # The absolute value is not needed either: m(|a - b|) is the smaller of m(a - b) and m(b - a).
+    # Where a coordinate is long, the products lose digits, and the exponentials are taken by themselves.
     centre = 0.5 * (B.max(axis=0) + B.min(axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
     forward, backward = memory  # m(a - b) and m(b - a) of one coordinate
-    if max(np.abs(a).max(), np.abs(b).max()) > FAR:
-        for p, q in zip(a, b, strict=True):
-            k += _matern52_between(p, q, variance, forward, backward)
-        return
+    is_far = np.maximum(np.abs(a).max(axis=1), np.abs(b).max(axis=1)) > FAR
+    for p, q in zip(a[is_far], b[is_far], strict=True):
+        k += _matern52_between(p, q, variance, forward, backward)
+    a, b = a[~is_far], b[~is_far]
     for left, mirrored_left, right, mirrored_right in zip(*_left(a, variance), *_right(b), strict=True):
         np.matmul(left, right, out=forward)
         np.matmul(mirrored_left, mirrored_right, out=backward)
@@ -89,19 +90,21 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
 
 def _matern52_between(a: Array, b: Array, variance: float, s: Array, decay: Array) -> Array:
     """v m(|a_p - b_q|) (P, Q), written to `s`; `decay` (P, Q) is overwritten."""
-    # exp(-|a - b|) is the smaller of exp(-a) exp(b) and exp(a) exp(-b): again no exponential of a pair.
-    np.abs(np.subtract.outer(a, b, out=s), out=s)
+    # m(s) = ((s + 3/2)² + 3/4)/3 exp(-s); exp(-|a - b|) is the smaller of exp(-a) exp(b) and exp(a) exp(-b)
     if max(np.abs(a).max(), np.abs(b).max()) < WIDE:
-        np.multiply.outer(np.exp(-a), np.exp(b), out=decay)
-        np.minimum(decay, np.multiply.outer(np.exp(a), np.exp(-b)), out=decay)
+        np.multiply.outer(np.exp(-a), variance / 3.0 * np.exp(b), out=decay)
+        np.multiply.outer(np.exp(a), variance / 3.0 * np.exp(-b), out=s)
+        np.minimum(decay, s, out=decay)
+        np.abs(np.subtract.outer(a, b, out=s), out=s)
     else:
+        np.abs(np.subtract.outer(a, b, out=s), out=s)
         np.exp(np.negative(s, out=decay), out=decay)
-    decay *= variance
-    polynomial = s * s
-    polynomial *= 1.0 / 3.0
-    polynomial += s
-    polynomial += 1.0
-    return np.multiply(polynomial, decay, out=s)
+        decay *= variance / 3.0
+    s += 1.5
+    s *= s
+    s += 0.75
+    s *= decay
+    return s
 
 
 def _left(a: Array, variance: float) -> Array:

@@ -34,17 +34,24 @@ class Fitted:
         Those of each g.
     warps
         The warp of f, and of each g; () for none.
+    laws
+        The law of each g, which was worked out with its hyperparameters; () where it was not.
     """
 
     objective: Hyper
     constraints: tuple[Hyper, ...] = ()
     warps: tuple[Warp, ...] = ()
+    laws: tuple[Law, ...] = ()
 
     def of(self, output: int) -> tuple[Hyper | None, Warp]:
         """Hyperparameters and warp of the objective (0) or of a constraint (1 to G), where it has some."""
         hypers = (self.objective, *self.constraints)
         hyper = hypers[output] if output < len(hypers) else None
         return hyper, self.warps[output] if output < len(self.warps) else Warp(both=output > 0)
+
+    def law_of(self, j: int, hyper: Hyper) -> Law | None:
+        """The law of constraint j, where `hyper` is still what the law was worked out with; else None."""
+        return self.laws[j] if j < len(self.laws) and self.constraints[j] == hyper else None
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ class Models:
         """Their hyperparameters."""
         gps = (self.objective, *self.feasibility.constraints)
         hypers, warps = tuple(gp.hyper for gp in gps), tuple(gp.outputs.warp for gp in gps)
-        return Fitted(hypers[0], hypers[1:], warps if any(warp.chosen_from for warp in warps) else ())
+        chosen = warps if any(warp.chosen_from for warp in warps) else ()
+        return Fitted(hypers[0], hypers[1:], chosen, self.feasibility.laws)
 
     def near_safe(self, history: History) -> "Models":
         """These models, where nothing beyond the surroundings of the trials that were safe counts as safe.
@@ -102,7 +110,7 @@ def fit_models(
     for j in range(history.g.shape[1]):
         gp = _fit_output(history, 1 + j, settings, last)
         constraints.append(gp)
-        law = _law(history, j, gp, settings)
+        law = _law(history, j, gp, settings, last)
         laws.append(law)
         errors = _standardised_errors(history, j, gp)
         if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
@@ -135,10 +143,13 @@ def _fit_output(history: History, output: int, settings: Settings, last: Fitted 
     )  # fmt: skip
 
 
-def _law(history: History, j: int, gp: GP, settings: Settings) -> Law:
-    """The law of what the process of g_j predicts."""
+def _law(history: History, j: int, gp: GP, settings: Settings, last: Fitted | None) -> Law:
+    """The law of what the process of g_j predicts; the last one while the hyperparameters are the same."""
     if not settings.integrate:
         return Law()
+    known = None if last is None else last.law_of(j, gp.hyper)
+    if known is not None:
+        return known
     dim, noise = history.X.shape[1], history.known_noise(1 + j)
     return law_of(gp, priors_in_use(settings.constraint, dim, noise, gp.outputs))
 

@@ -7,28 +7,47 @@ of the additive share a where there is one. For a pair at distances r_j (core.pr
     ∂k/∂logit a = a (1 - a) v [Σ_j h0(r_j²)/D - h0(r²)],       ∂k/∂log noise = 0 off the diagonal
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.linalg.blas import dsymv
 from scipy.special import expit
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from .kernels import KERNELS, Kernel
 
 
+@lru_cache(maxsize=4)
+def _pairs_of(n: int) -> tuple[Indices, Indices]:
+    """The first and the second of each pair of n data."""
+    first, second = np.tril_indices(n, -1)
+    return first, second
+
+
 class PairCovariances:
-    """The Q = N (N - 1) / 2 pairs of N data; distances are worked out once."""
+    """The Q = N (N - 1) / 2 pairs of N data, or those of N data with M points (`across`)."""
 
     def __init__(self, kernel: Kernel, X: Array, *, additive: bool) -> None:
-        self.kernel, self.additive = kernel, additive
-        n, self.dim = X.shape
-        first, second = np.tril_indices(n, -1)
-        self.lower = first + n * second  # where the pairs lie in a matrix stored by columns
+        self._first, self._second = _pairs_of(len(X))
+        self.lower = self._first + len(X) * self._second  # where they lie in a matrix stored by columns
         columns = np.ascontiguousarray(X.T)
-        self._distances = columns.take(first, axis=1)
-        self._distances -= columns.take(second, axis=1)
-        np.abs(self._distances, out=self._distances)  # (D, Q)
-        self._squares = self._distances * self._distances
-        self._tangents = np.zeros((self.dim + (3 if additive else 2), len(first)))
+        distances = columns.take(self._first, axis=1)
+        distances -= columns.take(self._second, axis=1)
+        self._keep(kernel, distances, additive)
+
+    @staticmethod
+    def across(kernel: Kernel, points: Array, X: Array, *, additive: bool) -> "PairCovariances":
+        """The Q = M N pairs of points (M, D) with data X (N, D), point by point."""
+        pairs = PairCovariances.__new__(PairCovariances)
+        pairs._keep(kernel, (points.T[:, :, None] - X.T[:, None, :]).reshape(X.shape[1], -1), additive)
+        return pairs
+
+    def _keep(self, kernel: Kernel, distances: Array, additive: bool) -> None:
+        """Distances (D, Q) are worked out once."""
+        self.kernel, self.additive, self.dim = kernel, additive, len(distances)
+        self._distances = np.abs(distances, out=distances)
+        self._squares = distances * distances
+        self._tangents = np.zeros((self.dim + (3 if additive else 2), distances.shape[1]))
         self._memory = np.empty((2, *self._squares.shape))
 
     def tangents(self, theta: Array) -> Array:
@@ -60,6 +79,12 @@ class PairCovariances:
         matrix = np.zeros(n * n)
         matrix[self.lower] = pairs
         return np.asarray(dsymv(1.0, matrix.reshape(n, n, order="F"), vector, lower=1))
+
+    def forms(self, pairs: Array, columns: Array) -> Array:
+        """(P, M) the quadratic forms at `columns` (N, M) of the symmetric matrices with `pairs` (P, Q)."""
+        products = columns.take(self._first, axis=0)
+        products *= columns.take(self._second, axis=0)
+        return np.asarray(2.0 * (pairs @ products))
 
     def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
         """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance.

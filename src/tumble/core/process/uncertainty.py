@@ -79,16 +79,20 @@ def law_of(gp: GP, priors: Priors) -> Law:
 def sensitivity(gp: GP, priors: Priors, points: Array) -> Sensitivity:
     """What the hyperparameters of `gp`, learned under `priors`, do to its predictions at `points` (M, D)."""
     n, dim = gp.X.shape
-    noise = gp.hyper.noise**2
-    d_K, d_k = _tangents(gp, priors, points)
+    theta, additive = priors.to_theta(gp.hyper), priors.additive is not None
+    d_k = PairCovariances.across(gp.kernel, points, gp.X, additive=additive).tangents(theta)
+    d_k = d_k.reshape(len(theta), len(points), n)
     half = solve(gp.chol, d_k[dim].T)  # ∂k/∂log v is k itself
     solved = solve(gp.chol, half, transposed=True)  # (N, M) A
-    moved = d_K @ gp.weights  # (P, N) ∂K w
+    noise = gp.hyper.noise**2
+    pairs = PairCovariances(gp.kernel, gp.X, additive=additive)
+    d_K, diagonal = pairs.tangents(theta), _diagonal(gp, len(theta))
+    moved = np.array([pairs.times(tangent, gp.weights) for tangent in d_K]) + diagonal * gp.weights  # ∂K w
     ones = solve(gp.chol, solve(gp.chol, np.ones(n)), transposed=True)
     mean_var = 0.0 if priors.mean_std is None else 1.0 / (ones.sum() + priors.mean_std**-2.0)
     by_mean = -mean_var * (moved @ ones)  # (P,) how the learned mean moves
     d_mean = d_k @ gp.weights - moved @ solved + by_mean[:, None] * (1.0 - d_k[dim] @ ones)
-    d_var = np.einsum("pnm,nm->pm", d_K @ solved - 2.0 * d_k.transpose(0, 2, 1), solved)
+    d_var = pairs.forms(d_K, solved) + diagonal @ (solved * solved) - 2.0 * np.vecdot(d_k, solved.T)
     d_var[dim] += gp.hyper.variance
     d_var[dim + 1] += noise
     return Sensitivity(
@@ -99,21 +103,13 @@ def sensitivity(gp: GP, priors: Priors, points: Array) -> Sensitivity:
     )  # fmt: skip
 
 
-def _tangents(gp: GP, priors: Priors, points: Array) -> tuple[Array, Array]:
-    """Derivatives of K (P, N, N), noise included, and of k at the points (P, M, N), by each of θ."""
+def _diagonal(gp: GP, count: int) -> Array:
+    """(P, N) derivatives of the diagonal of K, noise included, by each of the `count` entries of θ."""
     n, dim = gp.X.shape
-    total = n + len(points)
-    theta = priors.to_theta(gp.hyper)
-    pairs = PairCovariances(gp.kernel, np.vstack([gp.X, points]), additive=priors.additive is not None)
-    by_columns = np.zeros((len(theta), total * total))
-    by_columns[:, pairs.lower] = pairs.tangents(theta)
-    lower = by_columns.reshape(len(theta), total, total).transpose(0, 2, 1)
-    d_K = lower[:, :n, :n] + lower[:, :n, :n].transpose(0, 2, 1)
-    noise = np.full(n, gp.hyper.noise**2) if gp.noise_var is None else gp.noise_var
-    rows = np.arange(n)
-    d_K[dim, rows, rows] = gp.hyper.variance
-    d_K[dim + 1, rows, rows] = noise
-    return d_K, lower[:, n:, :n]
+    diagonal = np.zeros((count, n))
+    diagonal[dim] = gp.hyper.variance
+    diagonal[dim + 1] = gp.hyper.noise**2 if gp.noise_var is None else gp.noise_var
+    return diagonal
 
 
 def _covariance(gp: GP, priors: Priors, moved: Array, ones: Array, mean_var: float) -> Array:

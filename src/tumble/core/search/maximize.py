@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
 FTOL = 1e-3  # a start stops after a step that gains less than this
 HALVE = 4  # after this many evaluations, half of the starts that still move go on
-RACE = 6  # from this many on, a start goes on only while it promises more than the best that has ended
+RACE = 6  # from this many on, a start goes on only while it promises more than the best one ended with
+LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 
 
@@ -31,14 +32,15 @@ class Maxima:
 
 def maximize(
     fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
-    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.05,
+    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.05, first_gain: float = np.inf,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
     when backtracking no longer moves it, or when others are ahead (HALVE, RACE). A value of -inf forbids a
-    point.
+    point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
+    promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
     x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes 0.3 t.
@@ -52,14 +54,14 @@ def maximize(
     fresh = np.ones(M, dtype=bool)  # whether no curvature is known yet
     step = np.ones(M)
     free = _projected(x, grad)
-    direction = _direction(free, inverse, fresh, first_step)
+    direction = _direction(free, inverse, fresh, first_step, first_gain)
     active = np.isfinite(value) & (_largest(free) > gtol)
     ended, top = [], -np.inf  # the starts that have ended, and the best of their values
     for evaluation in range(max_evaluations):
         if evaluation == HALVE:
             active = _better_half(active, value + 0.5 * np.vecdot(free, direction))
         elif evaluation >= RACE:
-            active &= fresh | (value + np.vecdot(free, direction) > top)
+            active &= fresh | (value + np.vecdot(free, direction) > top + ftol)
         if np.count_nonzero(active) < len(active):
             ended.append(Maxima(x[~active], value[~active]))
             top = np.fmax.reduce(value[~active], initial=top)
@@ -73,9 +75,9 @@ def maximize(
         new_value, new_grad = fun(trial)
         new_grad = new_grad * unit
         moved = (trial - x) / unit
-        gain = np.vecdot(grad, moved)
-        good = np.isfinite(new_value) & (new_value >= value + ARMIJO * gain) & (gain > 0.0)
-        active = new_value - value >= ftol
+        rise = new_value - value
+        good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
+        active = rise >= ftol
         step = np.where(good, 1.0, 0.3 * step)
         if np.count_nonzero(good) < len(good):
             bad = np.flatnonzero(~good)
@@ -83,10 +85,10 @@ def maximize(
             if len(bad) == len(good):
                 continue
             trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
-        _update(inverse, fresh, moved, grad - new_grad, good)
+        _update(inverse, fresh, moved, grad - new_grad)
         x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
-        direction = _direction(free, inverse, fresh, first_step)
+        direction = _direction(free, inverse, fresh, first_step, first_gain)
         active &= _largest(free) > gtol
     return _best_first([*ended, Maxima(x, value)])
 
@@ -158,41 +160,48 @@ def _projected(x: Array, grad: Array) -> Array:
     return np.where(np.where(grad < 0.0, x <= 0.0, x >= 1.0), 0.0, grad)
 
 
-def _direction(free: Array, inverse: Array, fresh: Array, first_step: float) -> Array:
+def _direction(free: Array, inverse: Array, fresh: Array, first_step: float, first_gain: float) -> Array:
     """Ascent directions (M, D) from projected gradients p (`free`): H p, or p where no curvature is known.
 
-    No component of H p is longer than 1/2, and no p is longer than `first_step`.
+    No component of H p is longer than 1/2. No p is longer than `first_step`, or promises over `first_gain`.
     """
-    direction = np.where(free == 0.0, 0.0, (inverse @ free[:, :, None])[:, :, 0])
+    direction = (inverse @ free[:, :, None])[:, :, 0]
+    direction *= free != 0.0
     limit = 0.5 / np.maximum(_largest(direction), 0.5)
     steepest = fresh | (np.vecdot(direction, free) <= 0.0)
     if np.count_nonzero(steepest):
         direction = np.where(steepest[:, None], free, direction)
-        norm = np.sqrt(np.vecdot(free, free))
-        limit = np.where(steepest, first_step / np.maximum(norm, first_step), limit)
-    return np.asarray(direction * limit[:, None])
+        square = np.vecdot(free, free)
+        shorter = np.maximum(np.sqrt(square) / first_step, square / first_gain)
+        limit = np.where(steepest, 1.0 / np.maximum(shorter, 1.0), limit)
+    direction *= limit[:, None]
+    return np.asarray(direction)
 
 
-def _update(inverse: Array, fresh: Array, s: Array, y: Array, good: Flags) -> None:
-    """BFGS update of the inverse Hessians H of -fun in place, after good steps s where sᵀy > 0.
+def _update(inverse: Array, fresh: Array, s: Array, y: Array) -> None:
+    """BFGS update of the inverse Hessians H of -fun in place, after steps s where sᵀy > 0.
 
-    With y the fall of the gradient along s and u = s / sᵀy:
+    With y the fall of the gradient along s, which is 0 where the step was not accepted, and u = s / sᵀy:
     H' = H + w uᵀ + u wᵀ,  w = ½ (sᵀy + yᵀH y) u - H y.  A fresh H is first scaled to (sᵀy / yᵀy) I.
     """
     sy, yy = np.vecdot(s, y), np.vecdot(y, y)
-    bent = good & (sy > 1e-10 * np.sqrt(yy * np.vecdot(s, s)))
-    count = np.count_nonzero(bent)
-    if count == 0:
-        return
-    rows = slice(None) if count == len(bent) else np.flatnonzero(bent)
-    s, y, sy, yy, H = s[rows], y[rows], sy[rows], yy[rows], inverse[rows]
+    bent = sy > LEAST_BENT * yy
+    rows: slice | Indices = slice(None)
+    if np.count_nonzero(bent) < len(bent):
+        rows = np.flatnonzero(bent)
+        if len(rows) == 0:
+            return
+        s, y, sy, yy = s[rows], y[rows], sy[rows], yy[rows]
+    H = inverse[rows]
     if np.count_nonzero(fresh):
         H *= np.where(fresh[rows], sy / yy, 1.0)[:, None, None]
         fresh[rows] = False
     Hy = (H @ y[:, :, None])[:, :, 0]
     unit = s / sy[:, None]
-    turn = (0.5 * (sy + np.vecdot(y, Hy)))[:, None] * unit - Hy
+    turn = (0.5 * (sy + np.vecdot(y, Hy)))[:, None] * unit
+    turn -= Hy
     half = turn[:, :, None] * unit[:, None, :]
     H += half
     H += half.transpose(0, 2, 1)
-    inverse[rows] = H
+    if not isinstance(rows, slice):
+        inverse[rows] = H

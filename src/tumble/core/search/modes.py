@@ -10,11 +10,14 @@ from ..acquisition import Acquisition
 from ..arrays import Array, Flags
 from ..budget import SearchMode
 from ..gain import Gain
+from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
 from .candidates import surroundings
 from .context import Context
 from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
+from .product import times_phi
 
+PEAK = 1.0  # of log EI, which may have a narrow peak at the best trial: a first step must not leap over it
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -85,11 +88,7 @@ class Search:
         With `settings.keep_rho`, only points with φ(x) >= ρ are allowed; None where no such x was found.
         """
         feasibility, power = replace(self.context.models.feasibility, widening=()), self.phi_exponent
-
-        def product(x: Array) -> tuple[Array, Array]:
-            value, grad = self.acquisition.value_and_grad(x)
-            log_p, d_log_p = feasibility.log_prob_and_grad(x)
-            return value + power * log_p, grad + power * d_log_p
+        product = times_phi(self.acquisition, feasibility, power)
 
         def screen(x: Array) -> Array:
             return np.asarray(self.acquisition.screen(x) + power * feasibility.log_prob(x))
@@ -174,7 +173,10 @@ class Search:
 
     def _climb(self, fun: ValueAndGrad) -> Callable[[Array], Maxima]:
         held = self.context.held(fun)
-        return lambda starts: maximize(held, starts, scales=self.context.scales, ftol=self.ftol)
+        peaked = isinstance(self.acquisition, ExpectedImprovement | ProbabilityOfImprovement)
+        return lambda starts: maximize(
+            held, starts, scales=self.context.scales, ftol=self.ftol, first_gain=PEAK if peaked else np.inf
+        )
 
     def _alpha(self, x: Array) -> Array:
         return self.acquisition.value_and_grad(x)[0]

@@ -24,6 +24,7 @@ from optuna.trial import FrozenTrial
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.models import Fitted
 from tumble.core.process.outputs import Warp
+from tumble.core.student import Law
 from tumble.serialize import OLD_MODES, rounded
 from tumble.trials import Suggestion
 
@@ -102,12 +103,14 @@ def to_note(suggestion: Suggestion, fitted: Fitted | None, names: Sequence[str])
         note["warm"] = [[*map(_rounded, row), h.learned_from] for row, h in zip(rows, hypers, strict=True)]
         if fitted.warps:
             note["warps"] = [[_rounded(w.centre), _rounded(w.knee), w.chosen_from] for w in fitted.warps]
+        if fitted.laws:
+            note["laws"] = [[_rounded(law.width), _rounded(law.freedom)] for law in fitted.laws]
     return shortened(note)
 
 
 def shortened(note: dict[str, Any]) -> dict[str, Any]:
     """The note, without its largest parts where a storage would refuse the whole."""
-    for droppable in ("params", "why", "alarm", "warps"):
+    for droppable in ("params", "why", "alarm", "warps", "laws"):
         if len(json.dumps(note)) <= ATTRIBUTE_LIMIT:
             break
         note = {key: value for key, value in note.items() if key != droppable}
@@ -138,8 +141,14 @@ def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int, sinc
         rows = note.get("warm")
         if rows and len(rows) == 1 + len(names) and all(len(row) == dim + 4 for row in rows):
             hypers = [Hyper(tuple(row[:dim]), *row[dim:]) for row in rows]
-            return Fitted(hypers[0], tuple(hypers[1:]), _warps(note.get("warps") or []))
+            laws = _laws(note.get("laws") or [])
+            return Fitted(hypers[0], tuple(hypers[1:]), _warps(note.get("warps") or []), laws)
     return None
+
+
+def _laws(rows: list[list[Any]]) -> tuple[Law, ...]:
+    """The laws of a note; degrees of freedom that are None are those of a normal law."""
+    return tuple(Law(width, np.inf if freedom is None else freedom) for width, freedom in rows)
 
 
 def _warps(rows: list[list[Any]]) -> tuple[Warp, ...]:

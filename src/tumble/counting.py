@@ -186,10 +186,18 @@ def _p_failure(trial: Trial) -> float:
     return 0.5 if np.isnan(p_safe) else 1.0 - p_safe  # NaN: nothing was known yet
 
 
-def history(trials: Sequence[Trial], dim: int, count: int, noise: Sequence[float] | None = None) -> History:
+def history(
+    trials: Sequence[Trial],
+    dim: int,
+    count: int,
+    noise: Sequence[float] | None = None,
+    *,
+    budget: bool = False,
+) -> History:
     """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured.
 
     noise: standard deviations of what is measured, the objective first, NaN where not known.
+    failures: how many may fail; None for any number.
     """
     known = told(trials)
     suggestions = [t.suggestion for t in known]
@@ -202,6 +210,7 @@ def history(trials: Sequence[Trial], dim: int, count: int, noise: Sequence[float
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
+        crashes_count=failures is not None and count == 0,
     )
 
 

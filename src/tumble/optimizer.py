@@ -832,7 +832,7 @@ class Optimizer:
     def _history(self) -> History:
         names = (checks.OBJECTIVE, *self.constraint_names)
         noise = [self.noise.get(name, np.nan) for name in names] if self.noise else None
-        return counting.history(self._trials, self.space.dim, len(self.constraint_names), noise)
+        return counting.history(self._trials, self.space.dim, len(names) - 1, noise, self.max_failures)
 
     def _decode(self, u: Array) -> Any:
         """The setting: a dict, or an array that can't be written to, because the record has the same one."""

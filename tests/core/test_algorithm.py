@@ -159,7 +159,7 @@ def test_what_is_in_flight_is_not_suggested_again(state):
 def test_crashes_alone_are_enough_to_go_on():
     X = np.random.default_rng(0).random((3, 2))
     known = history(X, crashed=[True] * 3)
-    found = suggest(known, BudgetState(0.0, 10, 4))
+    found = suggest(known, BudgetState(-1.0, 10, 4))
     assert found.mode == "bold"
     assert np.abs(X - found.x).max(axis=1).min() > 0.1
     assert np.isfinite(found.mean)
@@ -340,7 +340,7 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     X = np.random.default_rng(seed).random((30, 2))
     crashed = X[:, 0] > 0.75
     known = history(X, np.where(crashed, np.nan, ((X - 0.6) ** 2).sum(axis=1)), crashed=crashed)
-    assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
+    assert suggest(known, BudgetState(4.5, 40, 0)).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
     ways = Search(context, excursion_search(context))
     points = np.array([ways.nearly_safest(), ways.safest()])

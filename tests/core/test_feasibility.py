@@ -11,10 +11,11 @@ from scipy import stats
 from tests.oracles import KERNELS, central, close, problem
 from tumble.core.feasibility import Feasibility
 from tumble.core.process.covariance import Hyper
-from tumble.core.process.crashes import SHARPNESS, fit_crashes
+from tumble.core.process.crashes import Crashes, fit_crashes
 from tumble.core.process.gp import condition
 from tumble.core.process.kernels import Kernel
 from tumble.core.process.outputs import Outputs
+from tumble.core.process.sites import SHARPNESS, fit_sites
 from tumble.core.student import Law
 
 
@@ -97,11 +98,11 @@ def test_safety_is_of_what_will_be_measured_where_the_noise_counts():
 def test_crashes_join_the_product_as_the_last_column():
     feasibility = with_crashes()
     x = np.random.default_rng(1).random((6, 2))
-    assert feasibility.crash is not None
-    plain = replace(feasibility, crash=replace(feasibility.crash, nearest=0))
-    mean, var = feasibility.crash.gp.predict(x)
+    assert isinstance(feasibility.crash, Crashes)
+    sites = fit_sites(feasibility.crash.X, feasibility.crash.crashed, "matern52")
+    mean, var = sites.gp.predict(x)
     expected = stats.norm.cdf(-mean / np.sqrt(SHARPNESS**2 + var))
-    close(plain.each(x)[:, -1], expected, 1e-10)
+    close(replace(feasibility, crash=sites).each(x)[:, -1], expected, 1e-10)
     close(feasibility.each(x)[:, -1], np.exp(feasibility.crash.log_prob(x)), 1e-10)
     close(feasibility.log_prob(x), np.log(feasibility.each(x)).sum(axis=1), 1e-10)
 

@@ -19,7 +19,7 @@ from tumble.errors import InputError
 
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
-    "surprise", "crash_labels", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
+    "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "look_elsewhere", "share_failures",
     "boldness", "widen_at_end",
 )  # fmt: skip
@@ -32,7 +32,7 @@ def saved_by_0_1_0(settings):
 # What 0.1.0 did, where it differs from the default.
 OTHERWISE: dict[str, Any] = {
     "keep_last_failure": True,
-    "crash_labels": 0,
+    "crash_draws": 0,
     "alarm": False,
     "bound_risk": False,
     "doubt_safety": False,
@@ -101,7 +101,7 @@ def test_units_of_its_own_change_no_other_switch():
         ({"gap": -1.0}, "settings.gap must be at least 0, not -1.0"),
         ({"optimism": 2.0}, "settings.optimism must be a number from 0 to 1, not 2.0"),
         ({"safest_odds": 0.5}, "settings.safest_odds must be at least 1, not 0.5"),
-        ({"crash_labels": -1}, "settings.crash_labels must be a whole number from 0 to 100000, not -1"),
+        ({"crash_draws": -1}, "settings.crash_draws must be a whole number from 0 to 100000, not -1"),
         ({"surprise": -6.0}, "settings.surprise must be at least 0, not -6.0"),
         ({"relearn": "never"}, 'settings.relearn must be "settled" or "always", not \'never\''),
     ],

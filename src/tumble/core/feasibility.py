@@ -8,7 +8,7 @@ from scipy.special import log_ndtr, ndtr
 
 from .arrays import Array, Flags
 from .normal import quantile_from_log, quantile_slope
-from .process.crashes import Crashes
+from .process.crashes import CrashModel
 from .process.gp import GP, stack
 from .process.stacked import Prediction, StackedPosterior
 from .student import Law, Laws
@@ -44,7 +44,7 @@ class Feasibility:
     constraints
         One process for each of the G constraints.
     crash
-        The latent process of crashes, after the first one (core.process.crashes).
+        The latent process of crashes (core.process.crashes), where a trial crashed or may.
     widening
         What each constraint's standard deviation is multiplied by (core.calibration); () where by nothing.
     measured
@@ -56,7 +56,7 @@ class Feasibility:
     """
 
     constraints: tuple[GP, ...]
-    crash: Crashes | None = None
+    crash: CrashModel | None = None
     widening: tuple[float, ...] = ()
     measured: bool = False
     near: Surroundings | None = None

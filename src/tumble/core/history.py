@@ -55,6 +55,8 @@ class History:
         between the quantiles 16 and 84 %.
     noise : (1 + G,)
         Standard deviations of what is measured, the objective first; NaN, or None for all, where not known.
+    crashes_count
+        Whether a crash is the only way to fail, and failures are limited.
     """
 
     X: Array
@@ -65,6 +67,7 @@ class History:
     predicted_mean: Array
     predicted_std: Array
     noise: Array | None = None
+    crashes_count: bool = False
 
     def known_noise(self, output: int) -> float | None:
         """The noise of the objective (0) or of a constraint (1 to G); None where it is not known."""

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from .. import checks
 from ..errors import InputError
 from .deprecation import renamed_fields
-from .process.crashes import NEAREST
+from .process.crashes import DRAWS
 from .process.kernels import Kernel
 from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
 
@@ -144,12 +144,13 @@ class Settings:
     alarm
         Whether a search that is not bold stays near what was observed to be safe, once the alarm rings that
         P(safe) claims too much (`core.alarm`).
-    crash_labels
-        How many of the labels nearest to a point (crashed, or not) P(safe) takes as they are; the others are
-        normal laws to it. 0 for none, as in 0.1.0.
+    crash_draws
+        How many draws of the process of crashes P(safe) is averaged over (`core.process.crashes`). 0 for
+        normal pseudo-observations in their place, as in 0.1.0: P(safe) then stays low amid safe trials.
     doubt_safety
-        Whether P(safe) is at most 82 % while every trial crashed. If False, it is up to 99 % far from them,
-        as in 0.1.0, which took crashes to be rare whatever the first trials said.
+        Whether nothing but trials says that crashes are rare: where a crash is the only way to fail, or while
+        every trial crashed, P(safe) is 82 % far from all trials, before the first crash, too. If False,
+        crashes count after the first one, and are taken to be rarer.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).
@@ -210,7 +211,7 @@ class Settings:
     integrate: bool = True
     surprise: float | None = 6.0
     alarm: bool = True
-    crash_labels: int = NEAREST
+    crash_draws: int = DRAWS
     doubt_safety: bool = True
     incumbent: Incumbent = "mean"
     pi_margin: float | None = 0.01
@@ -249,7 +250,7 @@ class Settings:
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
-        self._keep("crash_labels", checks.whole(self.crash_labels, "settings.crash_labels", 0, MOST))
+        self._keep("crash_draws", checks.whole(self.crash_draws, "settings.crash_draws", 0, MOST))
         for name in SWITCHES:
             checks.truth(getattr(self, name), f"settings.{name}")
         self._keep("optimism", checks.within(self.optimism, "settings.optimism", 0.0, 1.0))
@@ -350,7 +351,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
-        "search": "excursion", **dict.fromkeys(later, False), "crash_labels": 0,
+        "search": "excursion", **dict.fromkeys(later, False), "crash_draws": 0,
     }  # fmt: skip
 
 

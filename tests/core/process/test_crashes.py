@@ -1,102 +1,73 @@
-"""The crash classifier against importance sampling from its own prior."""
+"""The process of crashes against importance sampling from its own prior, and against slice sampling."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from tests import oracles
 from tests.oracles import KERNELS, central, close, cov_values
 from tumble.core.feasibility import Feasibility
-from tumble.core.process.covariance import Hyper
-from tumble.core.process.crashes import SHARPNESS, Crashes, fit_crashes, propagate
-from tumble.core.process.gp import condition
+from tumble.core.process.crashes import (
+    DRAWS,
+    RARE,
+    SHARPNESS,
+    UNKNOWN,
+    MeanLaw,
+    fit_crashes,
+    smooth_part,
+)
+from tumble.core.process.sites import fit_sites
 
 
-def by_sampling(kernel, hyper, X, crashed, prior_mean, x, draws=200_000):
-    """P(safe) at x (M, D), and the log evidence: prior draws weighted by the likelihood of the labels."""
-    points = np.vstack([X, x])
-    cov = cov_values(kernel, hyper, points, points)
-    values, vectors = np.linalg.eigh(cov)
+def by_sampling(kernel, X, crashed, mean, x, draws=100_000):
+    """P(safe) at x (M, D): draws from the prior, their mean included, weighted by the labels' likelihood."""
+    points, rng = np.vstack([X, x]), np.random.default_rng(0)
+    values, vectors = np.linalg.eigh(cov_values(kernel, smooth_part(X.shape[1]), points, points))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    g = prior_mean + np.random.default_rng(0).standard_normal((draws, len(points))) @ root.T
+    g = mean.centre + mean.spread * rng.standard_normal((draws, 1))
+    g = g + rng.standard_normal((draws, len(points))) @ root.T
     sign = np.where(crashed, 1.0, -1.0)
-    log_weight = log_ndtr(sign * g[:, : len(X)] / SHARPNESS).sum(axis=1)
-    weight = np.exp(log_weight)
-    safe = ndtr(-g[:, len(X) :] / SHARPNESS)
+    weight = np.exp(log_ndtr(sign * g[:, : len(X)] / SHARPNESS).sum(axis=1))
     effective = weight.sum() ** 2 / (weight**2).sum()
-    return weight @ safe / weight.sum(), float(np.log(weight.mean())), effective
-
-
-def by_propagation(kernel, hyper, X, crashed, prior_mean, x, nearest):
-    sites = propagate(cov_values(kernel, hyper, X, X), crashed, prior_mean)
-    gp = condition(kernel, hyper, X, sites.target, noise_var=sites.var, prior_mean=prior_mean)
-    crashes = Crashes(gp, sites, np.where(crashed, 1.0, -1.0), nearest)
-    return Feasibility((), crashes).each(x)[:, 0], sites.log_evidence
+    return weight @ ndtr(-g[:, len(X) :] / SHARPNESS) / weight.sum(), effective
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("mean", [MeanLaw(-1.0, 0.35), UNKNOWN, MeanLaw(0.0, 0.5)])
 @pytest.mark.parametrize(
-    ("crashed", "prior_mean"),
-    [
-        ([False, False, False, True], -2.5),  # P(safe) near 1 away from the crash
-        ([False, True, False, True], -0.9),  # near one half between them
-        ([True, False, True, False, False], 0.0),
-        ([False], -2.5),
-        ([True], -1.7),
-    ],
+    "crashed", [[False], [True], [False, True, False, True], [True, False, True, False, False]]
 )
-@pytest.mark.parametrize("nearest", [0, 3])
-def test_the_classifier_equals_importance_sampling(kernel, crashed, prior_mean, nearest):
+def test_the_draws_equal_importance_sampling(kernel, mean, crashed):
     labels = np.array(crashed)
     X = np.linspace(0.05, 0.95, len(labels))[:, None]
-    hyper = Hyper((0.25,), 1.0, SHARPNESS)
     x = np.vstack([X, np.linspace(0.0, 1.0, 9)[:, None]])
-    sampled, evidence, effective = by_sampling(kernel, hyper, X, labels, prior_mean, x)
-    ours, log_evidence = by_propagation(kernel, hyper, X, labels, prior_mean, x, nearest)
-    assert effective > 300
-    slack = 3.0 / np.sqrt(effective)
-    np.testing.assert_allclose(ours, sampled, atol=0.04 + slack)  # a step is not quite Gaussian
-    assert log_evidence == pytest.approx(evidence, abs=0.1 + 4.0 / np.sqrt(effective))
-    near_one = sampled > 0.98
-    assert (ours[near_one] <= sampled[near_one] + 0.002).all()  # never surer than the truth
-    assert (ours[near_one] >= sampled[near_one] - 0.045).all()
+    sampled, effective = by_sampling(kernel, X, labels, mean, x)
+    crashes = fit_crashes(X, labels, kernel, mean, 4096)
+    assert effective > 150
+    slack = 4.0 / np.sqrt(effective)
+    np.testing.assert_allclose(np.exp(crashes.log_prob(x)), sampled, atol=0.01 + 0.5 * slack)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("crashed", [[False, True, False, True], [True], [False, False, True]])
-def test_parallel_propagation_ends_where_one_label_at_a_time_does(kernel, crashed):
-    X = np.linspace(0.05, 0.95, len(crashed))[:, None]
-    K = cov_values(kernel, Hyper((0.25,), 1.0, SHARPNESS), X, X)
-    expected = oracles.propagate(K, crashed, -0.9, SHARPNESS)
-    sites = propagate(K, np.array(crashed), -0.9)
-    gain = np.linalg.solve(K + np.diag(sites.var), K)
-    close(-0.9 + gain.T @ (sites.target + 0.9), expected.mean, 1e-4)
-    close(K - K @ gain, expected.cov, 1e-4)
-
-
-def test_probabilities_near_one_and_near_one_half_both_occur_in_that_comparison():
-    labels = np.array([False, True, False, False])
-    X = np.linspace(0.05, 0.95, 4)[:, None]
-    sampled, _, _ = by_sampling(
-        "matern52", Hyper((0.25,), 1.0, SHARPNESS), X, labels, -1.7, np.linspace(0, 1, 60)[:, None], 50_000
-    )
-    assert sampled.max() > 0.98
-    assert np.abs(sampled - 0.5).min() < 0.1
+def test_as_many_draws_as_the_search_takes_come_close_to_many():
+    X = np.random.default_rng(0).random((30, 3))
+    crashed: Any = (X**2).sum(axis=1) > 1.4
+    x = np.random.default_rng(1).random((200, 3))
+    few, many = (np.exp(fit_crashes(X, crashed, "matern52", count=n).log_prob(x)) for n in (DRAWS, 16384))
+    assert np.abs(few - many).max() < 0.04
+    assert np.abs(few - many).mean() < 0.006
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("dim", [1, 2, 6])
 @pytest.mark.parametrize("seed", range(5))
-def test_ten_safe_trials_and_one_distant_crash_leave_the_safe_ones_safe(kernel, dim, seed):
+@pytest.mark.parametrize("mean", [RARE, UNKNOWN])
+def test_ten_safe_trials_and_one_distant_crash_leave_the_safe_ones_safe(kernel, dim, seed, mean):
     rng = np.random.default_rng([seed, dim])
     safe, crash = 0.5 * rng.random((10, dim)), np.full((1, dim), 0.97)
     X = np.vstack([safe, crash])
-    gp = fit_crashes(X, np.arange(11) == 10, kernel)
-    p = Feasibility((), gp).each(X)[:, 0]
-    assert p[:10].min() >= 0.99
+    p = Feasibility((), fit_crashes(X, np.arange(11) == 10, kernel, mean)).each(X)[:, 0]
+    assert p[:10].min() >= (0.99 if mean is RARE else 0.9)
     assert p[10] < 0.5
 
 
@@ -107,25 +78,17 @@ def test_crashes_all_around_are_believed():
 
 
 @pytest.mark.parametrize("dim", [1, 2, 6])
-@pytest.mark.parametrize("crashes", [1, 2, 5])
-def test_nothing_but_crashes_proves_no_safety_anywhere(dim, crashes):
-    X = np.random.default_rng(crashes).random((crashes, dim)) * 0.2
-    corner = np.ones((1, dim))
-    doubting, old = (
-        np.exp(fit_crashes(X, np.ones(crashes, dtype=bool), "matern52", doubt=doubt).log_prob(corner))[0]
-        for doubt in (True, False)
-    )
-    assert 0.3 < doubting < 0.83
-    assert old > doubting
-    if crashes == 1 and dim == 1:
-        assert old > 0.99  # what 0.1.0 said after one crash of one
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_nothing_but_crashes_proves_no_safety_anywhere(dim, count):
+    X = np.random.default_rng(count).random((count, dim)) * 0.2
+    crashes = fit_crashes(X, np.ones(count, dtype=bool), "matern52")
+    assert 0.2 < np.exp(crashes.log_prob(np.ones((1, dim))))[0] < 0.82
 
 
-def test_one_safe_trial_ends_the_doubt():
-    X, crashed = np.array([[0.1], [0.9]]), np.array([True, False])
-    for x in np.linspace(0.0, 1.0, 5)[:, None, None]:
-        doubting, old = (fit_crashes(X, crashed, "se", doubt=doubt).log_prob(x) for doubt in (True, False))
-        assert doubting == old
+def test_before_any_trial_teaches_the_share_that_crashes_is_unknown():
+    crashes = fit_crashes(np.zeros((1, 6)), np.array([False]), "matern52")
+    assert np.exp(crashes.log_prob(np.ones((1, 6))))[0] == pytest.approx(0.86, abs=0.02)
+    assert np.exp(crashes.log_prob(np.zeros((1, 6))))[0] > 0.97
 
 
 def test_the_edge_of_a_crash_region_is_learned():
@@ -140,9 +103,8 @@ def test_the_edge_of_a_crash_region_is_learned():
 
 def test_the_same_setting_may_crash_and_not_crash():
     X = np.full((6, 1), 0.4)
-    gp = fit_crashes(X, np.array([True, False, True, False, False, True]), "matern52")
-    p = Feasibility((), gp).each(np.array([[0.4]]))[0, 0]
-    assert 0.2 < p < 0.8
+    crashes = fit_crashes(X, np.array([True, False, True, False, False, True]), "matern52")
+    assert 0.2 < np.exp(crashes.log_prob(np.array([[0.4]])))[0] < 0.8
 
 
 def test_many_labels_are_no_trouble():
@@ -153,17 +115,25 @@ def test_many_labels_are_no_trouble():
     assert ((p < 0.5) == crashed).mean() > 0.9
 
 
-def by_slice_sampling(crashes, x, draws, seed=0):
+def test_the_order_of_the_trials_hardly_matters():
+    X = np.random.default_rng(0).random((20, 2))
+    crashed: Any = X[:, 0] > 0.6
+    x = np.random.default_rng(1).random((50, 2))
+    one, other = (fit_crashes(X[::step], crashed[::step], "matern52").log_prob(x) for step in (1, -1))
+    assert np.abs(np.exp(one) - np.exp(other)).max() < 0.06
+
+
+def by_slice_sampling(X, labels, mean, x, draws, seed=0):
     """P(crash) at x (1, D): elliptical slice sampling of the latent process at x and at the labels."""
     rng = np.random.default_rng(seed)
-    points, mean = np.vstack([x, crashes.gp.X]), crashes.gp.prior_mean
-    cov = cov_values("matern52", crashes.gp.hyper, points, points)
+    points = np.vstack([x, X])
+    cov = cov_values("matern52", smooth_part(X.shape[1]), points, points) + mean.spread**2
     root = np.linalg.cholesky(cov + 1e-9 * np.eye(len(points)))
 
     def log_likelihood(g):
-        return log_ndtr(crashes.labels * (mean + g[1:]) / SHARPNESS).sum()
+        return log_ndtr(labels * (mean.centre + g[1:]) / SHARPNESS).sum()
 
-    g = np.append(0.0, np.where(crashes.labels > 0.0, 0.5 - mean, 0.0))
+    g = np.append(0.0, np.where(labels > 0.0, 0.5 - mean.centre, 0.0))
     now, total = log_likelihood(g), 0.0
     for step in range(draws + draws // 10):
         other, floor = root @ rng.standard_normal(len(g)), now - rng.exponential()
@@ -176,29 +146,32 @@ def by_slice_sampling(crashes, x, draws, seed=0):
             low, high = (angle, high) if angle < 0.0 else (low, angle)
             angle = low + (high - low) * rng.random()
         g, now = moved, value
-        total += ndtr((mean + g[0]) / SHARPNESS) * (step >= draws // 10)
+        total += ndtr((mean.centre + g[0]) / SHARPNESS) * (step >= draws // 10)
     return total / draws
 
 
-@pytest.mark.parametrize(("count", "most"), [(5, 1.1e-3), (20, 5e-4), (60, 1e-4)])
-def test_amid_safe_trials_the_risk_of_a_crash_comes_close_to_that_of_sampling(count, most):
+@pytest.mark.parametrize(("count", "most"), [(5, 2e-3), (20, 5e-4), (60, 1e-4)])
+def test_amid_safe_trials_the_risk_of_a_crash_is_that_of_sampling(count, most):
     rng = np.random.default_rng(1)
     X = np.vstack([0.5 + 0.05 * rng.standard_normal((count, 2)), [[0.97, 0.97]]])
-    crashes = fit_crashes(X, np.arange(count + 1) == count, "matern52")
+    crashed = np.arange(count + 1) == count
     x = np.full((1, 2), 0.5)
-    sampled = by_slice_sampling(crashes, x, 4000)
-    risk = -np.expm1(crashes.log_prob(x)[0])
-    by_sites_alone = -np.expm1(replace(crashes, nearest=0).log_prob(x)[0])
-    assert 0.3 * sampled < risk < most  # on the safe side of sampling
-    assert risk < 0.25 * by_sites_alone
+    sampled = by_slice_sampling(X, np.where(crashed, 1.0, -1.0), RARE, x, 4000)
+    risk, exact = (
+        -np.expm1(fit_crashes(X, crashed, "matern52", RARE, n).log_prob(x)[0]) for n in (DRAWS, 16384)
+    )
+    assert exact == pytest.approx(sampled, rel=0.5, abs=1e-4)
+    by_sites = -np.expm1(fit_sites(X, crashed, "matern52").log_prob(x)[0])
+    assert max(risk, exact, sampled) < most
+    assert risk < 0.2 * by_sites
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-@pytest.mark.parametrize("nearest", [0, 1, 3, 50])
-def test_gradients_of_the_risk_of_a_crash_are_derivatives(dim, nearest):
+@pytest.mark.parametrize("mean", [RARE, UNKNOWN])
+def test_gradients_of_the_risk_of_a_crash_are_derivatives(dim, mean):
     X = np.random.default_rng(0).random((9, dim))
     crashed: Any = X[:, 0] > 0.6
-    crashes = fit_crashes(X, crashed, "matern52", nearest)
+    crashes = fit_crashes(X, crashed, "matern52", mean)
     x = np.random.default_rng(1).random((6, dim))
     value, grad = crashes.log_prob_and_grad(x)
     close(value, crashes.log_prob(x), 1e-10)

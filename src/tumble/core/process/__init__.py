@@ -5,6 +5,6 @@ cholesky, outputs       factors and solves; the units of the model
 gp, slopes              the posterior of f, and that of (f, ∇f)
 priors, tangents, fit   hyperparameters of largest posterior density
 refit, warps            when hyperparameters are learned again; which warp suits the outputs
-crashes                 crashes as a process of their own
+crashes, signs, sites   crashes as a process of their own: draws with known signs, and normal sites
 models                  all processes of a history
 """

@@ -1,218 +1,146 @@
 """Crashes as a process of their own (§4.1's Γ without a measurement).
 
-A trial crashes where a latent process g is above 0, nearly: Pr(crash | g) = Φ(g / SHARPNESS). Its prior mean
-lies on the safe side. Expectation propagation turns the labels into Gaussian pseudo-observations, so that
-the posterior is a `GP` like any other. Laplace's approximation has the same form, but it sees no curvature
-at a trial that is safe by a wide margin, and so never becomes sure of one. P(crash) at a point takes the
-safe labels nearest to it as they are (core.process.labels).
+A trial crashes where a latent process h is above 0. It has a constant mean, of which only its law
+N(centre, spread²) is known, a smooth part of variance 1, and a little noise, SHARPNESS: the edge of a crash
+region is nearly a step. Draws of h at the trials that have the signs seen (core.process.signs) say what it
+may be. Given one of them, h is normal elsewhere:
+
+    P(safe) = Σ_s w_s Φ(-m_s / √v),    m_s = centre + k C^-1 (h_s - centre),    v = var h(x) - k C^-1 kᵀ
+
+with C the covariance of h at the trials and k that of h(x) with them, the constant mean included.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arrays import Array, Flags
-from ..normal import density_over_cdf
-from .cholesky import solve
+from ..normal import LOG_SQRT_2PI
+from .cholesky import cholesky, solve
 from .covariance import Covariance, Hyper
-from .gp import GP, condition
+from .gp import GP
 from .kernels import Kernel
-from .labels import Joint, log_safe
+from .signs import SignedDraws, draw_given_signs
+from .sites import SiteCrashes, fit_sites
 
-SHARPNESS = 0.1  # of the latent process's standard deviation: the edge of a crash region is nearly a step
-SAFE_MEAN = -2.5  # P(safe) = 0.994 far from every trial, before any crash is explained
-PRIOR_MEANS = (-2.5, -1.7, -0.9)  # the one of largest evidence is taken
-MEAN_SPREAD = 0.35  # standard deviation of the prior of the mean: one crash alone does not move it
-LENGTHSCALE = 0.22  # times √D; crashes are too few to learn it, and a shorter one forgets them nearby
-SWEEPS = 60  # at most
-SETTLED = 1e-6  # sweeps end when no precision changes by more, relative to 1 + itself
-DAMPING = 0.8  # the share of the first step that is taken
-DAMPING_DECAY = 0.98  # what that share is multiplied by after each sweep
-TAU_FLOOR = 1e-6
-NEAREST = 3  # safe labels that are taken as they are at a point; more make little difference
+DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
+LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
+SHARPNESS = (
+    0.03  # standard deviation of the noise; a machine that is run again at a setting hardly ever differs
+)
 
 
-@dataclass(frozen=True)
-class Sites:
-    """Gaussian pseudo-observations `target` (N,) with variances `var` (N,), and the log evidence."""
+class MeanLaw(NamedTuple):
+    """N(centre, spread²) of the constant mean, in standard deviations of the smooth part."""
 
-    target: Array
-    var: Array
-    log_evidence: float
+    centre: float
+    spread: float
 
 
-class _Tilted(NamedTuple):
-    """log Z = log E[Φ(± g / SHARPNESS)] of each label under its cavity, and its derivatives by the mean."""
-
-    log_z: Array  # (N,)
-    slope: Array  # (N,)
-    curvature: Array  # (N,) minus the second derivative
+UNKNOWN = MeanLaw(-1.3, 1.0)  # nothing says how large a part of the settings crashes: P(safe) is 82 %
+RARE = MeanLaw(-1.9, 0.8)  # limits are measured, and a crash is what they do not explain: P(safe) is 93 %
 
 
-def propagate(K: Array, crashed: Flags, prior_mean: float) -> Sites:
-    """Damped parallel expectation propagation for labels `crashed` (N,) under N(prior_mean, K).
+class _Found(NamedTuple):
+    """At M points, from N trials and S draws."""
 
-    Each label has a site exp(-½ τ g² + ν g). The cavity N(m, v) is the posterior without it, and the site is
-    chosen such that cavity times site has the mean and variance of cavity times label:
-
-        1/v = 1/var - τ,   m = v (mean/var - ν);     τ = β / (1 - β v),   ν = τ m + α (1 + τ v)
-
-    with α the derivative of log Z by m and β minus its second derivative.
-    """
-    sign = np.where(crashed, 1.0, -1.0)
-    n = len(sign)
-    tau, nu = np.full(n, TAU_FLOOR), np.full(n, TAU_FLOOR * prior_mean)
-    cavity_mean, cavity_var, log_z = np.zeros(n), np.ones(n), np.zeros(n)
-    damping = DAMPING
-    for _ in range(SWEEPS):
-        mean, var = _posterior(K, tau, nu, prior_mean)
-        cavity_var = 1.0 / np.maximum(1.0 / var - tau, 1e-12)
-        cavity_mean = cavity_var * (mean / var - nu)
-        log_z, slope, curvature = _tilted(sign, cavity_mean, cavity_var)
-        new_tau = np.maximum(curvature / np.maximum(1.0 - curvature * cavity_var, 1e-12), TAU_FLOOR)
-        new_nu = new_tau * cavity_mean + slope * (1.0 + new_tau * cavity_var)
-        moved = float(np.max(np.abs(new_tau - tau) / (1.0 + tau)))
-        tau, nu = tau + damping * (new_tau - tau), nu + damping * (new_nu - nu)
-        damping *= DAMPING_DECAY
-        if moved < SETTLED:
-            break
-    target, var = nu / tau, 1.0 / tau
-    # log N(target; prior_mean, K + var) + Σ log Z - log N(target; m, v + var), without what cancels
-    spread = cavity_var + var
-    total = K + np.diag(var)
-    residual = target - prior_mean
-    _, log_det = np.linalg.slogdet(total)
-    evidence = -0.5 * log_det - 0.5 * residual @ np.linalg.solve(total, residual)
-    evidence += float(np.sum(log_z + 0.5 * np.log(spread) + 0.5 * (cavity_mean - target) ** 2 / spread))
-    return Sites(target, var, float(evidence))
+    log_prob: Array  # (M,)
+    score: Array  # (M, S) -m_s / √v
+    var: Array  # (M,) v
+    half: Array  # (N, M) L^-1 kᵀ
 
 
 @dataclass(frozen=True)
 class Crashes:
-    """The latent process of crashes, given N labels.
+    """The latent process of crashes, given N trials.
 
     Parameters
     ----------
-    gp
-        Its Gaussian posterior, given the sites.
-    sites
-        What the labels are to it.
-    labels : (N,)
-        1 for a crash, -1 for none.
-    nearest
-        How many safe labels are taken as they are at a point; 0 for none: P(safe) by the Gaussian posterior.
+    covariance
+        Of its smooth part.
+    X : (N, D)
+        The trials.
+    crashed : (N,)
+        Which of them crashed.
+    mean
+        The law of its constant mean.
+    chol : (N, N)
+        Lower Cholesky factor of C.
+    draws
+        What it may be at the trials.
     """
 
-    gp: GP
-    sites: Sites
-    labels: Array
-    nearest: int
+    covariance: Covariance
+    X: Array
+    crashed: Flags
+    mean: MeanLaw
+    chol: Array
+    draws: SignedDraws
 
     def log_prob(self, x: Array) -> Array:
-        """(M,) log P(no crash) at x (M, D): the larger of both approximations, which err on the safe side."""
-        mean, var = self.gp.predict(x)
-        by_sites = np.asarray(log_ndtr(-mean / np.sqrt(var + SHARPNESS**2)))
-        if self._count == 0:
-            return by_sites
-        covariances = self.gp.covariance(x, self.gp.X)[:, None]
-        return np.maximum(by_sites, log_safe(*self._around(mean, var, covariances))[0])
+        """(M,) log P(no crash) at x (M, D)."""
+        return self._at(self.covariance.between(x, self.X)).log_prob
 
     def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log P(no crash) (M,) at x (M, D), and its gradient (M, D)."""
-        rows = self.gp.rows(x)
-        mean, var, d_mean, d_var = self.gp.predict_with_gradient(x, rows)
-        spread = var + SHARPNESS**2
-        score = -mean / np.sqrt(spread)
-        value = log_ndtr(score)
-        d_score = -d_mean / np.sqrt(spread)[:, None] - (0.5 * score / spread)[:, None] * d_var
-        grad = density_over_cdf(score, value)[:, None] * d_score
-        if self._count == 0:
-            return value, grad
-        exact, d_exact = log_safe(*self._around(mean, var, rows.k, d_mean, d_var))
-        return np.maximum(value, exact), np.where((exact > value)[:, None], d_exact, grad)
+        # ∇ log P = Σ_s q_s ∇(-m_s / √v),  q_s = w_s φ(-m_s / √v) / P,  and ∇v = -2 ∇k C^-1 kᵀ
+        k = self.covariance.rows(x, self._scaled).k
+        at = self._at(k[:, 0])
+        q = self.draws.weights * np.exp(-0.5 * at.score**2 - LOG_SQRT_2PI - at.log_prob[:, None])
+        solved = solve(self.chol, at.half, transposed=True).T  # (M, N) C^-1 kᵀ
+        by_mean = (q @ self._per_draw.T) / np.sqrt(at.var)[:, None]
+        by_var = (np.einsum("ms,ms->m", q, at.score) / at.var)[:, None] * solved
+        return at.log_prob, (k[:, 1:] @ (by_var - by_mean)[:, :, None])[:, :, 0]
+
+    def _at(self, k: Array) -> _Found:
+        """At M points whose smooth part has the covariances k (M, N) with that of the trials."""
+        of_mean = self.mean.spread**2
+        k = k + of_mean
+        half = solve(self.chol, k.T)
+        var = 1.0 + of_mean + SHARPNESS**2 - np.einsum("nm,nm->m", half, half)
+        var = np.maximum(var, SHARPNESS**2)  # it can't be smaller, but for rounding
+        score = (self.mean.centre + k @ self._per_draw) / -np.sqrt(var)[:, None]
+        risk = ndtr(-score) @ self.draws.weights
+        value = np.log1p(-np.minimum(risk, 0.5))
+        likely = risk > 0.5  # P(safe) may be so small that only its logarithm is exact
+        if likely.any():
+            value[likely] = logsumexp(log_ndtr(score[likely]), axis=1, b=self.draws.weights)
+        return _Found(value, score, var, half)
 
     @property
-    def _count(self) -> int:
-        """How many safe labels are taken as they are."""
-        return min(self.nearest, int(np.sum(self.labels < 0.0)))
-
-    def _around(
-        self, mean: Array, var: Array, k: Array, d_mean: Array | None = None, d_var: Array | None = None
-    ) -> tuple[Joint, Array, Array, float]:
-        """What `log_safe` needs; k (M, 1 [+ D], N): covariances with the data, and their derivatives."""
-        M, D, count = len(mean), k.shape[1] - 1, self._count
-        shared = k @ self._through  # (M, 1 [+ D], N) posterior covariances of g(x) with g at the labels
-        per_std = np.abs(shared[:, 0]) / np.sqrt(np.diag(self._between))
-        correlation = np.where(self.labels < 0.0, per_std, -1.0)
-        near = np.argsort(-correlation, axis=1, kind="stable")[:, :count]
-        rows = np.take_along_axis(shared, near[:, None, :], axis=2)
-        m, V = np.empty((M, count + 1)), np.empty((M, count + 1, count + 1))
-        m[:, 0], m[:, 1:], V[:, 0, 0] = mean, self._means[near], var
-        V[:, 0, 1:] = V[:, 1:, 0] = rows[:, 0]
-        V[:, 1:, 1:] = self._between[near[:, :, None], near[:, None, :]]
-        m_d, V_d = np.zeros((M, D, count + 1)), np.zeros((M, D, count + 1, count + 1))
-        if d_mean is not None and d_var is not None:
-            m_d[..., 0], V_d[..., 0, 0] = d_mean, d_var
-            V_d[..., 0, 1:] = V_d[..., 1:, 0] = rows[:, 1:]
-        tau, target = 1.0 / self.sites.var[near], self.sites.target[near]
-        return Joint(m, V, m_d, V_d), tau, target, SHARPNESS
+    def gp(self) -> GP:
+        """The process with normal pseudo-observations, for methods that draw from it as from any other."""
+        return fit_sites(self.X, self.crashed, self.covariance.kernel).gp
 
     @cached_property
-    def _through(self) -> Array:
-        """(N, N) (K + S)^-1 S, with S the variances of the sites."""
-        half = solve(self.gp.chol, np.diag(self.sites.var))
-        return solve(self.gp.chol, half, transposed=True)
+    def _per_draw(self) -> Array:
+        """(N, S) C^-1 (h_s - centre)."""
+        half = solve(self.chol, self.draws.h - self.mean.centre)
+        return solve(self.chol, half, transposed=True)
 
     @cached_property
-    def _between(self) -> Array:
-        """(N, N) posterior covariances of g at the labels: K (K + S)^-1 S."""
-        return self.gp.covariance(self.gp.X, self.gp.X) @ self._through
+    def _scaled(self) -> Array:
+        """(D, N) the trials in units of the lengthscales."""
+        return self.covariance.scaled(self.X)
 
-    @cached_property
-    def _means(self) -> Array:
-        """(N,) posterior means of g at the labels."""
-        return self.gp.mean(self.gp.X)
+
+CrashModel: TypeAlias = Crashes | SiteCrashes
+
+
+def smooth_part(dim: int) -> Hyper:
+    """The hyperparameters of the smooth part in `dim` dimensions."""
+    return Hyper((LENGTHSCALE * float(np.sqrt(dim)),) * dim, 1.0, SHARPNESS)
 
 
 def fit_crashes(
-    X: Array, crashed: Flags, kernel: Kernel, nearest: int = NEAREST, doubt: bool = True
+    X: Array, crashed: Flags, kernel: Kernel, mean: MeanLaw = UNKNOWN, count: int = DRAWS
 ) -> Crashes:
-    """The latent process given trials X (N, D) and which of them crashed; its mean is the likeliest.
-
-    With `doubt`, the mean has no prior while every trial crashed: nothing but the prior says then that
-    crashes are rare, and what was seen says the contrary. By the evidence alone the mean is the largest.
-    """
-    dim = X.shape[1]
-    hyper = Hyper((LENGTHSCALE * float(np.sqrt(dim)),) * dim, 1.0, SHARPNESS)
-    K = Covariance(kernel, hyper).between(X, X)
-    sites = {prior_mean: propagate(K, crashed, prior_mean) for prior_mean in PRIOR_MEANS}
-
-    believed = not (doubt and bool(crashed.all()))
-
-    def log_posterior(prior_mean: float) -> float:
-        log_prior = -0.5 * ((prior_mean - SAFE_MEAN) / MEAN_SPREAD) ** 2 if believed else 0.0
-        return sites[prior_mean].log_evidence + log_prior
-
-    best = max(PRIOR_MEANS, key=log_posterior)
-    gp = condition(kernel, hyper, X, sites[best].target, noise_var=sites[best].var, prior_mean=best)
-    return Crashes(gp, sites[best], np.where(crashed, 1.0, -1.0), nearest)
-
-
-def _posterior(K: Array, tau: Array, nu: Array, prior_mean: float) -> tuple[Array, Array]:
-    """Mean (N,) and variance (N,) of g at the data, given the sites."""
-    gain = np.linalg.solve(K + np.diag(1.0 / tau), K)  # (K + S)^-1 K
-    mean = prior_mean + gain.T @ (nu / tau - prior_mean)
-    return mean, np.maximum(np.diag(K) - np.einsum("ab,ab->b", K, gain), 1e-12)
-
-
-def _tilted(sign: Array, mean: Array, var: Array) -> _Tilted:
-    """Of labels with `sign` (N,) under N(mean, var), elementwise."""
-    # Z = Φ(z) with z = ± mean / √(SHARPNESS² + var), and r = φ(z)/Φ(z) is the derivative of log Φ
-    spread = np.sqrt(SHARPNESS**2 + var)
-    z = sign * mean / spread
-    log_z = log_ndtr(z)
-    ratio = density_over_cdf(z, log_z)
-    return _Tilted(log_z, sign * ratio / spread, ratio * (z + ratio) / spread**2)
+    """The latent process given trials X (N, D) and which of them crashed, by `count` draws."""
+    covariance = Covariance(kernel, smooth_part(X.shape[1]))
+    C = covariance.between(X, X) + mean.spread**2
+    C.flat[:: len(C) + 1] += SHARPNESS**2
+    draws = draw_given_signs(mean.centre, C, np.where(crashed, 1.0, -1.0), count)
+    return Crashes(covariance, X, crashed, mean, cholesky(C), draws)

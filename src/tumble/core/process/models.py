@@ -4,17 +4,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Flags
 from ..calibration import UPPER_QUARTILE, widening
 from ..feasibility import Feasibility, Surroundings
 from ..history import History
 from ..settings import Settings
 from ..student import Law
 from .covariance import Hyper
-from .crashes import fit_crashes
+from .crashes import RARE, UNKNOWN, CrashModel, fit_crashes
 from .gp import GP
 from .outputs import Warp
 from .refit import priors_in_use
+from .sites import fit_sites
 from .uncertainty import law_of
 from .warps import Measured, refit_warped
 
@@ -91,7 +92,7 @@ class Models:
 def fit_models(
     history: History, settings: Settings, last: Fitted | None, *, may_fail: bool = False
 ) -> Models:
-    """One process for f, one for each g, and one for crashes once there was one.
+    """One process for f, one for each g, and one for crashes once there was one, or where nothing else fails.
 
     Parameters
     ----------
@@ -116,13 +117,21 @@ def fit_models(
         if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
             crashed |= (history.g[:, j] > 0.0) & (errors > settings.surprise)
         widths.append(_widening(errors, law, settings))
-    crash = None
-    if crashed.any():
-        crash = fit_crashes(history.X, crashed, settings.kernel, settings.crash_labels, settings.doubt_safety)
+    crash = _crashes(history, crashed, settings)
     by_law = tuple(laws) if settings.integrate else ()
     widening = () if may_fail and settings.widen_at_end else tuple(widths)
     feasibility = Feasibility(tuple(constraints), crash, widening, settings.calibrate, laws=by_law)
     return Models(objective, feasibility)
+
+
+def _crashes(history: History, crashed: Flags, settings: Settings) -> CrashModel | None:
+    """The process of crashes, given which trials count as crashed (N,); None where none is needed."""
+    doubt = settings.doubt_safety and (history.crashes_count or bool(crashed.all()))
+    if not (crashed.any() or (doubt and settings.crash_draws and len(crashed))):
+        return None
+    if not settings.crash_draws:
+        return fit_sites(history.X, crashed, settings.kernel)
+    return fit_crashes(history.X, crashed, settings.kernel, UNKNOWN if doubt else RARE, settings.crash_draws)
 
 
 def _fit_output(history: History, output: int, settings: Settings, last: Fitted | None) -> GP:

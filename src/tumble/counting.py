@@ -191,8 +191,7 @@ def history(
     dim: int,
     count: int,
     noise: Sequence[float] | None = None,
-    *,
-    budget: bool = False,
+    failures: int | None = None,
 ) -> History:
     """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured.
 

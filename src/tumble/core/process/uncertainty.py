@@ -33,7 +33,7 @@ POINTS = 32  # where both variances are averaged
 MOST = 400  # observations; hyperparameters that were learned from more of them are taken as known
 # How often each variance counts: the approximation leaves something out. Chosen on draws from the prior.
 MEAN_FACTOR, SPREAD_FACTOR = 2.0, 1.0
-OTHER_MODES = 6.0, 50.0  # (c, k): 1/ν is larger by c / (n + k), because θ may be near another mode
+OTHER_MODES = 8.0, 50.0  # (c, k): 1/ν is larger by c / (n + k), because θ may be near another mode
 USUAL_SCORE, SCORE_RANGE = 2.0, 1.5  # points count most where -μ/s is about 2, where P(safe) is about 0.98
 LEAST_WEIGHT = 1e-3  # of any point, beside 1
 RIDGE = 1e-3  # added to the diagonal of the information, so that it can be inverted

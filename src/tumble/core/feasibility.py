@@ -79,9 +79,9 @@ class Feasibility:
         """(M, G [+ 1]) probabilities that each constraint is met; crashes come last."""
         return np.asarray(ndtr(self.scores(x)))
 
-    def log_prob(self, x: Array) -> Array:
-        """(M,) log φ(x)."""
-        value = np.asarray(log_ndtr(self.scores(x)).sum(axis=1))
+    def log_prob(self, x: Array, scores: Array | None = None) -> Array:
+        """(M,) log φ(x); `scores`: those at x, where they are known."""
+        value = np.asarray(log_ndtr(self.scores(x) if scores is None else scores).sum(axis=1))
         return value if self.near is None else np.where(self.near.hold(x), value, -np.inf)
 
     def log_prob_and_grad(self, x: Array, predicted: Prediction | None = None) -> tuple[Array, Array]:

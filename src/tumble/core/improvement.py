@@ -32,7 +32,7 @@ class Improvement(NamedTuple):
 def improvement(z: Array) -> Improvement:
     """The improvement at z, exact in both tails."""
     # With R = Φ/φ:  log h = log φ + log(1 + z R),  Φ/h = R / (1 + z R),  φ/h = 1 / (1 + z R)
-    if z.size and not FAR <= np.min(z) <= np.max(z) <= LARGE:
+    if np.count_nonzero((z < FAR) | (z > LARGE)):
         log_h = log_improvement(z)
         return Improvement(log_h, np.exp(log_ndtr(z) - log_h), np.exp(log_density(z) - log_h))
     ratio = cdf_over_density(z)

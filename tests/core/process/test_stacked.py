@@ -8,7 +8,7 @@ import pytest
 from tests.oracles import close, problem
 from tumble.core.process.covariance import Covariance, Hyper
 from tumble.core.process.gp import GP, condition, stack
-from tumble.core.process.stacked import StackedMatern
+from tumble.core.process.stacked import TOGETHER, StackedMatern
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
@@ -28,17 +28,17 @@ def test_stacked_covariances_are_those_of_each_process(share, scale):
         close(d_k[q], rows[:, 1:], 1e-12)
 
 
-def processes(share: float) -> tuple[GP, GP, GP]:
+def processes(share: float, count: int = 3) -> tuple[GP, ...]:
     rng = np.random.default_rng(0)
     X = rng.random((20, 3))
-    hypers = [Hyper((0.3, 0.6, 0.2 + 0.3 * q), 0.5 + q, 0.01, share) for q in range(3)]
-    made = [condition("matern52", h, X, rng.standard_normal(20), prior_mean=0.3) for h in hypers]
-    return made[0], made[1], made[2]
+    hypers = [Hyper((0.3, 0.6, 0.2 + 0.3 * q), 0.5 + q, 0.01, share) for q in range(count)]
+    return tuple(condition("matern52", h, X, rng.standard_normal(20), prior_mean=0.3) for h in hypers)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_stacked_posteriors_are_those_of_each_process(share):
-    gps, x = processes(share), np.random.default_rng(1).random((5, 3))
+@pytest.mark.parametrize("count", [1, TOGETHER, 2 * TOGETHER + 1])
+def test_stacked_posteriors_are_those_of_each_process(share, count):
+    gps, x = processes(share, count), np.random.default_rng(1).random((5, 3))
     together = stack(gps)
     assert together is not None
     found = together.predict_with_gradient(x)

@@ -22,6 +22,8 @@ from .cholesky import solve
 from .covariance import Hyper
 from .kernels import SQRT5, WIDE
 
+TOGETHER = 4  # processes; the arrays of more of them leave the processor's cache
+
 
 class Prediction(NamedTuple):
     """Posterior mean and variance at M points, with their gradients by x; of Q processes where Q leads."""
@@ -105,7 +107,7 @@ class StackedMatern:
     @cached_property
     def _per_length(self) -> Array:
         """(Q, 1, D) √5/ℓ_j."""
-        return SQRT5 / np.array([[h.lengthscales] for h in self.hypers])
+        return np.asarray(SQRT5 / np.array([[h.lengthscales] for h in self.hypers]))
 
     @cached_property
     def _data(self) -> Array:
@@ -163,6 +165,9 @@ class StackedPosterior:
 
     def predict_with_gradient(self, x: Array) -> Prediction:
         """Posterior means and variances at x (M, D), with their gradients by x."""
+        if len(self.chols) > TOGETHER:
+            found = [part.predict_with_gradient(x) for part in self._parts]
+            return Prediction(*(np.concatenate(each) for each in zip(*found, strict=True)))
         k, d_k = self.prior.at(x)
         mean, d_mean = self._means(k, d_k)
         solved, var = np.empty_like(k), np.empty(k.shape[:2])
@@ -185,6 +190,18 @@ class StackedPosterior:
         d_mean = (d_k @ self.weights[:, None, :, None])[..., 0]
         d_mean *= self.prior.per_slope
         return mean, d_mean
+
+    @cached_property
+    def _parts(self) -> "list[StackedPosterior]":
+        """The processes, TOGETHER of them at a time."""
+        starts = range(0, len(self.chols), TOGETHER)
+        return [self._some(slice(start, start + TOGETHER)) for start in starts]
+
+    def _some(self, rows: slice) -> "StackedPosterior":
+        return StackedPosterior(
+            StackedMatern(self.prior.hypers[rows], self.prior.X), self.chols[rows],
+            self.weights[rows], self.means[rows], self.variances[rows], self.floors[rows],
+        )  # fmt: skip
 
     @cached_property
     def _twice_per_slope(self) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..acquisition import Acquisition
 from ..arrays import Array
-from ..improvement import ExpectedImprovement, ProbabilityOfImprovement, share_learned
+from ..improvement import ExpectedImprovement, ProbabilityOfImprovement, log_improvement, share_learned
 from .context import Context
 from .excursion import excursion_search
 
@@ -45,6 +45,7 @@ def only_polishes(context: Context, x: Array) -> bool:
     mean, var = gp.predict(x[None, :])
     if mean[0] > context.eta + NEAR:
         return False
-    log_ei = ExpectedImprovement(gp, context.eta).screen(x[None, :])
-    gain = np.exp(log_ei) * share_learned(np.sqrt(var), gp.hyper.noise)
+    std = np.sqrt(var)
+    ei = std * np.exp(log_improvement((context.eta - mean) / std))
+    gain = ei * share_learned(std, gp.hyper.noise)
     return bool(gain[0] < (LITTLE if len(context.history.X) % 2 else NOTHING))

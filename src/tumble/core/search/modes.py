@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from ..acquisition import Acquisition
 from ..arrays import Array, Flags
@@ -162,10 +162,11 @@ class Search:
         mean, var = models.objective.predict(at)
         outputs = models.objective.outputs
         g_mean, g_std = models.feasibility.predicted(at)
+        scores = models.feasibility.scores(at)
         return Proposal(
             x=x, mode=mode, rho=rho,
-            p_safe=float(np.exp(models.feasibility.log_prob(at)[0])),
-            p_each=models.feasibility.each(at)[0],
+            p_safe=float(np.exp(models.feasibility.log_prob(at, scores)[0])),
+            p_each=ndtr(scores)[0],
             mean=float(outputs.to_user(mean)[0]), std=float(outputs.std_to_user(mean, np.sqrt(var))[0]),
             g_mean=g_mean[0], g_std=g_std[0],
             warm=models.fitted,

@@ -10,7 +10,7 @@ of the additive share a where there is one. For a pair at distances r_j (core.pr
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymm, dsymv
 from scipy.special import expit
 
 from ..arrays import Array, Indices
@@ -73,18 +73,13 @@ class PairCovariances:
         self._tangents[dim] = k
         return self._tangents
 
-    def times(self, pairs: Array, vector: Array) -> Array:
-        """(N,) the symmetric matrix that has these `pairs` (Q,), and no diagonal, times `vector` (N,)."""
-        n = len(vector)
+    def times(self, pairs: Array, right: Array) -> Array:
+        """The symmetric matrix with these `pairs` (Q,), and no diagonal, times `right` (N,) or (N, M)."""
+        n = len(right)
         matrix = np.zeros(n * n)
         matrix[self.lower] = pairs
-        return np.asarray(dsymv(1.0, matrix.reshape(n, n, order="F"), vector, lower=1))
-
-    def forms(self, pairs: Array, columns: Array) -> Array:
-        """(P, M) the quadratic forms at `columns` (N, M) of the symmetric matrices with `pairs` (P, Q)."""
-        products = columns.take(self._first, axis=0)
-        products *= columns.take(self._second, axis=0)
-        return np.asarray(2.0 * (pairs @ products))
+        product = dsymv if right.ndim == 1 else dsymm
+        return np.asarray(product(1.0, matrix.reshape(n, n, order="F"), right, lower=1))
 
     def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
         """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance.

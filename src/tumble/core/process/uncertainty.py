@@ -86,13 +86,15 @@ def sensitivity(gp: GP, priors: Priors, points: Array) -> Sensitivity:
     solved = solve(gp.chol, half, transposed=True)  # (N, M) A
     noise = gp.hyper.noise**2
     pairs = PairCovariances(gp.kernel, gp.X, additive=additive)
-    d_K, diagonal = pairs.tangents(theta), _diagonal(gp, len(theta))
-    moved = np.array([pairs.times(tangent, gp.weights) for tangent in d_K]) + diagonal * gp.weights  # ∂K w
+    columns = np.asfortranarray(np.column_stack([solved, gp.weights]))
+    products = np.array([pairs.times(tangent, columns) for tangent in pairs.tangents(theta)])  # (P, N, M + 1)
+    products += _diagonal(gp, len(theta))[:, :, None] * columns
+    by_points, moved = products[:, :, :-1], products[:, :, -1]  # ∂K A and ∂K w
     ones = solve(gp.chol, solve(gp.chol, np.ones(n)), transposed=True)
     mean_var = 0.0 if priors.mean_std is None else 1.0 / (ones.sum() + priors.mean_std**-2.0)
     by_mean = -mean_var * (moved @ ones)  # (P,) how the learned mean moves
     d_mean = d_k @ gp.weights - moved @ solved + by_mean[:, None] * (1.0 - d_k[dim] @ ones)
-    d_var = pairs.forms(d_K, solved) + diagonal @ (solved * solved) - 2.0 * np.vecdot(d_k, solved.T)
+    d_var = np.einsum("pnm,nm->pm", by_points, solved) - 2.0 * np.vecdot(d_k, solved.T)
     d_var[dim] += gp.hyper.variance
     d_var[dim + 1] += noise
     return Sensitivity(

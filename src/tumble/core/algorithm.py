@@ -14,6 +14,7 @@ from .budget import BudgetState, Decision, decide
 from .gain import Gain, gain, recent_fall
 from .history import History
 from .method import Method
+from .process.crashes import safe_before_any_trial
 from .process.gp import GP
 from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
@@ -84,7 +85,7 @@ def propose(
         controlled=method.controlled, own_level=method.own_level,
     )  # fmt: skip
     if decision.mode == "start":
-        return _first(history, decision.rho, rng, domain, known)
+        return _first(history, decision.rho, settings, rng, domain, known)
     may_fail = state is None or state.failures_left > 0
     models = fit_models(history, settings, warm, may_fail=may_fail and method.own_level is None)
     lighter = settings.for_history(len(history.X))
@@ -187,8 +188,9 @@ class _LowestMean:
 
 
 def _first(
-    history: History, rho: float, rng: np.random.Generator, domain: Domain | None, known: Known | None
-) -> Proposal:
+    history: History, rho: float, settings: Settings, rng: np.random.Generator, domain: Domain | None,
+    known: Known | None,
+) -> Proposal:  # fmt: skip
     """A point of the cube, as far as can be from what is in flight, where nothing is known."""
     x = low_discrepancy(64 if len(history.pending) else 1, history.X.shape[1], rng)
     x = known.fill(x, len(x), rng) if known else x
@@ -197,5 +199,6 @@ def _first(
         x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]
     G = history.g.shape[1]
     unknown = np.full(G, np.nan)
-    p_each = np.full(G, 0.5)
+    crash = [safe_before_any_trial()] if history.crashes_count and settings.doubt_safety else []
+    p_each = np.array([0.5] * G + crash)
     return Proposal(x[0], "start", rho, float(np.prod(p_each)), p_each, np.nan, np.nan, unknown, unknown)

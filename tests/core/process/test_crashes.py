@@ -15,6 +15,7 @@ from tumble.core.process.crashes import (
     UNKNOWN,
     MeanLaw,
     fit_crashes,
+    safe_before_any_trial,
     smooth_part,
 )
 from tumble.core.process.sites import fit_sites
@@ -85,7 +86,15 @@ def test_nothing_but_crashes_proves_no_safety_anywhere(dim, count):
     assert 0.2 < np.exp(crashes.log_prob(np.ones((1, dim))))[0] < 0.82
 
 
-def test_before_any_trial_teaches_the_share_that_crashes_is_unknown():
+def test_far_from_all_trials_p_safe_is_that_before_any_trial():
+    far = np.full((1, 1), 1e3)
+    nothing = safe_before_any_trial(MeanLaw(-1.3, 0.0))
+    crashes = fit_crashes(np.zeros((1, 1)), np.array([False]), "se", MeanLaw(-1.3, 0.0))
+    assert np.exp(crashes.log_prob(far))[0] == pytest.approx(nothing, abs=1e-6)
+    assert safe_before_any_trial() == pytest.approx(0.82, abs=0.005)
+
+
+def test_one_safe_trial_says_little_of_the_opposite_corner():
     crashes = fit_crashes(np.zeros((1, 6)), np.array([False]), "matern52")
     assert np.exp(crashes.log_prob(np.ones((1, 6))))[0] == pytest.approx(0.86, abs=0.02)
     assert np.exp(crashes.log_prob(np.zeros((1, 6))))[0] > 0.97

@@ -130,6 +130,11 @@ class Crashes:
 CrashModel: TypeAlias = Crashes | SiteCrashes
 
 
+def safe_before_any_trial(mean: MeanLaw = UNKNOWN) -> float:
+    """P(safe) of any setting where nothing was tried."""
+    return float(ndtr(-mean.centre / np.sqrt(1.0 + mean.spread**2 + SHARPNESS**2)))
+
+
 def smooth_part(dim: int) -> Hyper:
     """The hyperparameters of the smooth part in `dim` dimensions."""
     return Hyper((LENGTHSCALE * float(np.sqrt(dim)),) * dim, 1.0, SHARPNESS)

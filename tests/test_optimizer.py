@@ -557,7 +557,7 @@ def test_the_safest_point_is_called_so():
     opt.tell(opt.ask(), 1.0, [3.0])
     s = opt.ask()
     assert s.mode == "safest"
-    assert "nothing reaches P(safe)" in str(s)
+    assert "nothing new reaches P(safe)" in str(s)
     assert "1 failure left to spend, 10 trials after it" in str(s)
     assert "P(safe) below 0.01 %" in explain(replace(s, p_safe=1e-85), "xsf")
     surer = replace(s, p_safe=1.0)  # than was asked for, but nothing was safe yet
@@ -845,7 +845,8 @@ def test_nothing_is_predicted_before_a_value_was_seen() -> None:
     opt.tell(opt.ask(), failed=True)
     suggestion = opt.ask()
     assert np.isnan(suggestion.mean)
-    assert "P(safe) is not known, no value was seen yet" in suggestion.why
+    assert "P(safe) = 5" in suggestion.why
+    assert "no value was seen yet" in suggestion.why
 
 
 # -- known constraints ------------------------------------------------------------------------------------
@@ -950,7 +951,9 @@ def test_beyond_b_every_ask_is_refused_and_says_how_to_go_on():
 def test_where_no_failure_is_left_and_nothing_was_safe_no_trial_starts():
     opt = optimizer(12, 1, constraints=1)
     opt.tell(opt.ask(), 1.0, [3.0])
-    with pytest.raises(tumble.BudgetExhausted, match="nothing safe was seen, and no setting is safe enough"):
+    with pytest.raises(
+        tumble.BudgetExhausted, match="nothing safe was seen, and no new setting is safe enough"
+    ):
         opt.ask()
     opt.tell([-4.0, 5.0], 1.0, [-50.0], billed=False)
     assert opt.ask(n=1)[0].p_safe > 0.99
@@ -1056,3 +1059,52 @@ def test_no_value_is_predicted_before_one_was_seen():
     found = opt.recommend()
     assert found is not None
     assert np.isfinite(found.mean)
+
+
+@pytest.mark.parametrize("constraints", [[], [-0.5]])
+def test_with_no_failure_to_spend_a_safe_start_is_no_risk_taken(constraints):
+    """The first trial is a seeded point that nobody can judge: it takes nothing from `delta`."""
+    res = tumble.minimize(lambda x: (float(x @ x), constraints), [(0.0, 1.0)] * 2, 6, 0, seed=0)
+    assert (res.n_told, res.n_failures) == (6, 0)
+
+
+def test_a_setting_without_noise_is_not_tried_twice_while_another_is_left():
+    space = Space({"a": Int(0, 5), "b": Categorical(("x", "y"))})
+    opt = tumble.Optimizer(space, 8, 4, seed=0)
+    seen = []
+    while opt.trials_left:
+        suggestion = opt.ask()
+        assert suggestion.x not in seen
+        seen.append(suggestion.x)
+        a, b = suggestion.x["a"], suggestion.x["b"]
+        crashes = a >= 4 and b == "x"
+        opt.tell(suggestion, None if crashes else float((a - 4) ** 2 - 10 * (b == "x")), failed=crashes)
+    assert len(seen) == 8
+
+
+def test_after_one_crash_of_one_the_sentence_says_how_safe_the_next_trial_is():
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 12, 2, seed=0)
+    opt.tell([0.3, 0.3], failed=True)
+    suggestion = opt.ask()
+    assert 0.3 < suggestion.p_safe < 0.8
+    assert f"P(safe) = {100 * suggestion.p_safe:.1f}"[:12] in suggestion.why
+    assert "no value was seen yet" in suggestion.why
+
+
+def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
+    """The way down is longer than what is allowed now: each safe trial allows the next step."""
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 15, 0, seed=0)
+    opt.tell([0.2, 0.2], 0.74, billed=False)
+    held = []
+    best = [0.74]
+    while opt.trials_left:
+        try:
+            suggestion = opt.ask()
+        except tumble.BudgetExhausted:
+            break
+        held.append((best[-1], suggestion.gain_bound))
+        value = float((suggestion.x[0] - 0.9) ** 2 + (suggestion.x[1] - 0.7) ** 2)
+        opt.tell(suggestion, value)
+        best.append(min(best[-1], value))
+    assert len(held) > 5
+    assert np.mean([now - best[-1] <= bound for now, bound in held]) > 0.8

@@ -168,7 +168,7 @@ def risk_since_spent(trials: Sequence[Trial], allowed: int) -> float:
 def _is_at_the_end(trial: Trial) -> bool:
     """Whether a billed suggestion was made with no failure left, and says how safe it is."""
     made = trial.suggestion
-    if made is None or made.mode in ("try", "confirm") or not trial.billed:  # one's own wish, one's own risk
+    if made is None or made.mode in ("try", "confirm", "start") or not trial.billed:  # nothing was promised
         return False
     return trial.status in ("told", "pending") and made.failures_left == 0 and made.p_safe >= 0.0
 

@@ -52,13 +52,13 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     if s.mode == "careful":
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
-    short = f"nothing reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
+    short = f"nothing new reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
 
 
 def _safety(s: Suggestion) -> str:
-    """P(safe); where only failures without a value were seen, the model has nothing but its prior."""
-    if s.p_safe != s.p_safe or s.mean != s.mean:
+    """P(safe), where it is known."""
+    if s.p_safe != s.p_safe:
         return "P(safe) is not known"
     if s.p_safe >= 1.0:  # by rounding: no model is certain
         return shown.safety(s.p_safe)

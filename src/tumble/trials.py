@@ -64,7 +64,7 @@ class Suggestion:
     trials_left
         Trials that are left after this one.
     p_each
-        P(safe) by constraint, and under "crash" once a trial has crashed.
+        P(safe) by constraint, and under "crash" where a trial crashed, or where nothing else can fail.
     constraint_means, constraint_stds
         What each constraint is predicted to be.
     why

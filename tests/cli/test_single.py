@@ -156,11 +156,13 @@ def test_never_holds_also_where_everything_else_was_tried(cli: Cli, tmp_path: Pa
     assert settings <= {"b"}
 
 
-def test_after_one_crash_of_one_nothing_is_said_of_p_safe(cli: Cli, tmp_path: Path) -> None:
+def test_after_one_crash_of_one_p_safe_is_low_and_said_everywhere(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, command="", start=False)
     cli("ask", file)
     cli("tell", file, 0, "--failed", "fell")
     asked = json.loads(cli("ask", file, "--json")[1])
-    assert (asked["p_safe"], "P(safe) is not known, no value was seen yet" in asked["why"]) == (None, True)
+    assert 0.0 < asked["p_safe"] < 0.6
+    assert f"{100 * asked['p_safe']:.3g} %" in asked["why"]
+    assert "no value was seen yet" in asked["why"]
     out = cli("tell", file, 1, "cost=1.0", "load=-0.5")[1]
-    assert " %" not in out.splitlines()[0]
+    assert f"{100 * asked['p_safe']:.2f} %" in out.splitlines()[0]

@@ -478,7 +478,7 @@ def test_a_run_ends_where_nothing_is_safe_enough_for_what_is_left(tmp_path: Path
     ledger = open_study(tmp_path, failures=2, crash="trial != '0'")
     end = Runner(ledger).run()
     assert end.kind == "done"
-    assert "no failure is left, and no setting is safe enough: the safest one that was found" in end.why
+    assert "no failure is left, and no new setting is safe enough: the safest one that was found" in end.why
     assert ledger.status().failures == 2
 
 

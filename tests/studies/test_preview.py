@@ -28,7 +28,9 @@ def test_a_report_is_written_also_where_no_setting_is_safe_enough(
         assert "no setting is safe enough" in page(ledger)
 
 
-def test_nothing_is_promised_where_no_value_was_seen(tmp_path: Path) -> None:
+def test_nothing_is_predicted_where_no_value_was_seen(tmp_path: Path) -> None:
     with Ledger(read_study_file(write_study(tmp_path, command="", start=False))) as ledger:
+        assert next_setting(ledger).endswith("(start: nothing is known yet)")
         ledger.fail(ledger.ask().number, "it fell")
-        assert "P(safe) is not known" in next_setting(ledger)
+        assert "P(safe) = " in next_setting(ledger)
+        assert "predicted" not in next_setting(ledger)

@@ -90,7 +90,7 @@ def max_value_entropy(context: Context) -> MaxValueEntropy:
     """MES. It draws f* by Gumbel's law; where the settings draw jointly, it takes those draws, as Xs does."""
     settings = context.settings
     if settings.minima == "joint":
-        return MaxValueEntropy(context.objective, context.sample_minima().samples)
+        return MaxValueEntropy(context.objective, context.minima.samples)
     gp, rng = context.objective, context.rng
     grid = low_discrepancy(settings.grid, gp.X.shape[1], rng)
     drawn = minimum.gumbel(*gp.predict(grid), context.eta, settings.n_minima, rng)

@@ -27,6 +27,7 @@ from .search.modes import Proposal, Search
 from .settings import Settings
 
 ROUGH = 1e-2  # among very many trials, a local search ends after a step that gains less than this
+RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
@@ -97,8 +98,10 @@ def propose(
     x = _maximum(search, decision, method)
     other = None if x is None else _elsewhere(search, x, decision, method)
     if x is not None:
-        x = x if other is None else other
-        found = replace(search.report(x, decision.mode, decision.rho), elsewhere=other is not None)
+        away = other is not None and bool((other != x).any())
+        found = replace(
+            search.report(x if other is None else other, decision.mode, decision.rho), elsewhere=away
+        )
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)
@@ -110,12 +113,13 @@ def propose(
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     """What the trials left can gain; None where nothing safe is known, or f* is no joint sample.
 
-    While a trial `may_fail`, what the careful mode forbids now may be allowed later.
+    While a trial `may_fail`, what the careful mode forbids now may be allowed later. Once none may, safe
+    trials still widen what is allowed: what is rather safe than not counts.
     """
     history, gp = context.history, context.models.objective
     if not history.safe.any() or context.settings.minima != "joint":
         return None
-    drawn = (context.sample_minima(allowed_now=False) if may_fail else context.minima).drawn
+    drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE).drawn
     assert drawn is not None
     best, minima = history.y[history.safe].min(), gp.outputs.to_user(drawn)
     noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))

@@ -233,12 +233,16 @@ def stop_reason(failed: int, allowed: int | None, safe_seen: bool) -> str:
         return ""
     if failed > allowed:
         return beyond(failed, allowed)
-    return "" if safe_seen else f"{failed} trials failed and no failure is left"
+    return "" if safe_seen else f"{_trials(failed)} failed and no failure is left"
 
 
 def beyond(failed: int, allowed: int) -> str:
     """Why every door stops where more trials failed than may."""
-    return f"{failed} trials failed where {allowed} may, so that P(safe) can't be trusted here"
+    return f"{_trials(failed)} failed where {allowed} may, so that P(safe) can't be trusted here"
+
+
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"
 
 
 def nothing_safe_enough(p_safe: float, left: float, safe_seen: bool) -> str:
@@ -255,6 +259,6 @@ def nothing_safe_enough(p_safe: float, left: float, safe_seen: bool) -> str:
     """
     seen = "" if safe_seen else "nothing safe was seen, "
     return (
-        f"no failure is left, {seen}and no setting is safe enough: the safest one that was found has "
+        f"no failure is left, {seen}and no new setting is safe enough: the safest one that was found has "
         f"P(safe) = {100.0 * p_safe:.4g} %, while a risk of {100.0 * left:.3g} % is left for all trials"
     )

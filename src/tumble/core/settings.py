@@ -149,7 +149,7 @@ class Settings:
         normal pseudo-observations in their place, as in 0.1.0: P(safe) then stays low amid safe trials.
     doubt_safety
         Whether nothing but trials says that crashes are rare: where a crash is the only way to fail, or while
-        every trial crashed, P(safe) is 82 % far from all trials, before the first crash, too. If False,
+        every trial crashed, P(safe) is 82 % before the first trial, and counts crashes at once. If False,
         crashes count after the first one, and are taken to be rarer.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the

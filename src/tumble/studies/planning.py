@@ -67,15 +67,20 @@ class Plan:
         """For people."""
         lines = [
             f"{count(self.trials, 'trial')}, {count(self.failures, 'failure')}.",
-            f"The first trial asks for P(safe) >= {self.rho_start:.2f}. Below 0.5 the search goes where the "
-            "gain is and weighs the risk; above, it stays where P(safe) reaches what is asked for.",
+            f"The first trial asks for P(safe) >= {_shown(self.rho_start)}. Below 0.5 the search goes where "
+            "the gain is and weighs the risk; above, it stays where P(safe) reaches what is asked for.",
             f"If nothing fails: risk is taken in {self.risky_without_failures} of "
             f"{count(self.trials, 'trial')}.",
         ]
         if self.costs:
             lines += ["If every bold trial fails:", *map(str, self.costs)]
-            lines += [f"Once no failure is left, P(safe) >= {self.rho_end:.4f} is asked for."]
+            lines += [f"With none left after that, P(safe) >= {_shown(self.rho_end)} is asked for."]
         return "\n".join(lines)
+
+
+def _shown(rho: float) -> str:
+    """Two decimals; four where two would say 1."""
+    return f"{rho:.2f}" if rho < 0.99 else f"{rho:.4f}"
 
 
 def make_plan(trials: int, failures: int, settings: Settings | None = None) -> Plan:

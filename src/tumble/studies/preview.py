@@ -29,10 +29,9 @@ def next_setting(ledger: Ledger) -> str:
     except BudgetExhausted as error:
         return f"none: {error}"
     setting = ", ".join(f"{name} = {_short(value)}" for name, value in {**config.fixed, **found.x}.items())
-    promise = "P(safe) is not known"
+    promise = "nothing is known yet" if found.mode == "start" else safety(found.p_safe)
     if math.isfinite(found.mean):
-        value = f"{config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g}"
-        promise = f"{safety(found.p_safe)}, {value} predicted"
+        promise += f", {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"
     return f"{setting} ({found.mode}: {promise})"
 
 

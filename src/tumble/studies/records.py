@@ -69,9 +69,8 @@ class Entry:
 
     @property
     def p_safe(self) -> float | None:
-        """P(safe) as it was predicted; None where nothing but failures without a value had been seen."""
-        is_known = self.decision.get("mean") is not None or self.decision.get("mode") == "confirm"
-        return self.decision.get("p_safe") if is_known else None
+        """P(safe) as it was predicted; None where nothing was known."""
+        return None if self.decision.get("mode") == "start" else self.decision.get("p_safe")
 
     @property
     def retries(self) -> tuple[str, ...]:

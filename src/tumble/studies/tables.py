@@ -19,7 +19,7 @@ def suggestion_table(found: Suggestion) -> dict[str, Any]:
         "parameters": found.x,
         "mode": found.mode,
         "rho": found.rho,
-        "p_safe": None if found.mode != "confirm" and isnan(found.mean) else found.p_safe,
+        "p_safe": None if found.mode == "start" or isnan(found.p_safe) else found.p_safe,
         "why": found.why,
         "expected_gain": found.expected_gain,
         "gain_bound": found.gain_bound,

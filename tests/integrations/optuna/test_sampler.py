@@ -358,9 +358,9 @@ def test_where_no_failure_is_left_and_nothing_is_safe_enough_the_trial_is_refuse
     bowl(first)
     first.set_constraint("g", 5.0)
     study.tell(first, 1.0)
-    with pytest.raises(tumble.BudgetExhausted, match="no setting is safe enough"):
+    with pytest.raises(tumble.BudgetExhausted, match="no new setting is safe enough"):
         bowl(study.ask())
-    with pytest.raises(tumble.BudgetExhausted, match="no setting is safe enough"):
+    with pytest.raises(tumble.BudgetExhausted, match="no new setting is safe enough"):
         study.optimize(bowl, n_trials=3)
     assert [r.phase for r in read_all(study)] == ["told", "void", "void"]
     assert all(t.state.is_finished() for t in study.trials)

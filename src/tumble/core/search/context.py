@@ -156,17 +156,16 @@ class Context:
     @cached_property
     def minima(self) -> minimum.Minima:
         """The samples of f*. They are drawn once for each suggestion."""
-        return self.sample_minima()
+        return self.sample_minima(self.decision.rho if self.decision.mode == "careful" else 0.0)
 
-    def sample_minima(self, allowed_now: bool = True) -> minimum.Minima:
+    def sample_minima(self, rho: float = 0.0) -> minimum.Minima:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
 
-        In the careful mode it is the minimum over what is `allowed_now`: the candidates that reach ρ.
+        With a P(safe) `rho` above 0 it is the minimum over the candidates that reach it.
         """
         constraints, points = self.models.feasibility.constraints, self.candidates
-        careful = self.settings.allowed_minima and self.decision.mode == "careful"
-        if allowed_now and careful and self.limited:
-            inside = self.models.feasibility.margin(points) >= ndtri(self.decision.rho)
+        if rho > 0.0 and self.settings.allowed_minima and self.limited:
+            inside = self.models.feasibility.margin(points) >= ndtri(rho)
             if inside.any():
                 points, constraints = points[inside], ()
         grid = None if self.known is None else self.candidates

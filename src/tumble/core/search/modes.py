@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 from ..acquisition import Acquisition
 from ..arrays import Array, Flags
 from ..budget import SearchMode
+from ..expectation import is_noisy
 from ..gain import Gain
 from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
@@ -105,7 +106,7 @@ class Search:
         return self._above(rho, self.acquisition.value_and_grad, self.acquisition.screen)
 
     def _above(self, rho: float, fun: ValueAndGrad, screen: Callable[[Array], Array]) -> Array | None:
-        """argmax of `fun` subject to φ(x) >= ρ, or None where no such x was found."""
+        """argmax of `fun` subject to φ(x) >= ρ, or None where no such x was found that is worth a trial."""
         points = self._points_above(float(ndtri(rho)))
         if len(points) == 0:
             return None
@@ -122,7 +123,14 @@ class Search:
             return np.where(feasibility.log_prob(x) >= np.log(rho), fun(x)[0], -np.inf)
 
         x = self._choose(climb, self._starts(points, screen(points)), points, worth)
-        return x if np.isfinite(worth(x[None, :])[0]) else None
+        return x if np.isfinite(worth(x[None, :])[0]) and self._may_be_asked(x) else None
+
+    def _may_be_asked(self, x: Array) -> bool:
+        """Whether x (D,) was not tried yet, or trying it again teaches something: results are noisy."""
+        context = self.context
+        if self.revisit or self._is_new(Maxima(x[None, :], np.zeros(1)))[0]:
+            return True
+        return is_noisy(context.history, context.models)
 
     def _points_above(self, level: float) -> Array:
         """(P, D) candidates and surroundings of safe trials whose margin is above `level`.

@@ -111,13 +111,16 @@ def propose(
 
 
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
-    """What the trials left can gain; None where nothing safe is known, or f* is no joint sample.
+    """What the trials left can gain; None where it can't be said.
+
+    It can't where nothing safe is known, where one value says nothing of how far values spread, and where f*
+    is no joint sample.
 
     While a trial `may_fail`, what the careful mode forbids now may be allowed later. Once none may, safe
     trials still widen what is allowed: what is rather safe than not counts.
     """
     history, gp = context.history, context.models.objective
-    if not history.safe.any() or context.settings.minima != "joint":
+    if not history.safe.any() or np.isfinite(history.y).sum() < 2 or context.settings.minima != "joint":
         return None
     drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE).drawn
     assert drawn is not None

@@ -1102,7 +1102,8 @@ def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
             suggestion = opt.ask()
         except tumble.BudgetExhausted:
             break
-        held.append((best[-1], suggestion.gain_bound))
+        if suggestion.gain_bound is not None:  # one value says nothing
+            held.append((best[-1], suggestion.gain_bound))
         value = float((suggestion.x[0] - 0.9) ** 2 + (suggestion.x[1] - 0.7) ** 2)
         opt.tell(suggestion, value)
         best.append(min(best[-1], value))

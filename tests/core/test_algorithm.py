@@ -169,7 +169,8 @@ def test_crashes_alone_are_enough_to_go_on():
 def test_before_the_first_trial_a_crash_is_not_ruled_out_where_nothing_else_can_fail(doubt, p_safe):
     nothing = replace(history(np.zeros((0, 2))), crashes_count=True)
     found = suggest(nothing, BudgetState(-1.0, 10, 4), settings=replace(SMALL, doubt_safety=doubt))
-    assert (found.mode, found.p_safe) == ("start", pytest.approx(p_safe, abs=0.005))
+    assert found.mode == "start"
+    assert found.p_safe == pytest.approx(p_safe, abs=0.005)
 
 
 @pytest.mark.parametrize("safe", [1, 4])

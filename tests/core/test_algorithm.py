@@ -14,7 +14,9 @@ from tumble.core.algorithm import propose, recommend
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.method import Method
+from tumble.core.process.crashes import Crashes
 from tumble.core.process.models import fit_models
+from tumble.core.process.sites import SiteCrashes
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
@@ -243,6 +245,21 @@ def test_a_violation_that_nothing_foretold_teaches_as_a_crash_does():
     assert fit_models(surprise, SMALL, None).feasibility.crash is not None
     plain = replace(SMALL, calibrate=False)
     assert fit_models(surprise, plain, None).feasibility.crash is None
+
+
+def test_once_a_limit_is_broken_by_surprise_all_that_breaks_it_teaches_as_a_crash_does():
+    known = constrained(10)
+    broken = np.flatnonzero(known.failed)
+    assert len(broken) > 1
+    predicted = np.where(np.arange(10) == broken[0], known.g[:, 0] - 50.0, known.g[:, 0] - 0.1)[:, None]
+    known = replace(known, predicted_mean=predicted, predicted_std=np.full_like(known.g, 0.1))
+    crash = fit_models(known, SMALL, None).feasibility.crash
+    assert isinstance(crash, Crashes)
+    assert (crash.crashed == known.failed).all()
+    old = fit_models(known, replace(SMALL, crash_draws=0), None).feasibility.crash
+    assert isinstance(old, SiteCrashes)
+    p = np.exp(old.log_prob(known.X[broken]))
+    assert p[0] < 0.5 < p[1:].max()  # in 0.1.0 the others were safe from crashes
 
 
 def test_with_two_crashes_known_the_last_failure_is_kept_where_that_is_set():

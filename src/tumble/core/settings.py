@@ -139,8 +139,8 @@ class Settings:
         Whether P(safe) counts that hyperparameters are uncertain (`core.process.uncertainty`). If False, they
         are taken as known, as in the paper: with few trials P(safe) then claims too much.
     surprise
-        With `calibrate`, a violation that lies this many standard deviations above its prediction teaches
-        like a crash, too; None for crashes alone.
+        With `calibrate`, once a limit is broken by this many standard deviations more than was predicted,
+        whatever breaks it teaches like a crash, too; None for crashes alone.
     alarm
         Whether a search that is not bold stays near what was observed to be safe, once the alarm rings that
         P(safe) claims too much (`core.alarm`).

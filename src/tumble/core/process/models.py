@@ -114,14 +114,25 @@ def fit_models(
         law = _law(history, j, gp, settings, last)
         laws.append(law)
         errors = _standardised_errors(history, j, gp)
-        if settings.calibrate and settings.surprise is not None:  # unforeseen: learned from like a crash
-            crashed |= (history.g[:, j] > 0.0) & (errors > settings.surprise)
+        crashed |= _like_crashes(history.g[:, j] > 0.0, errors, settings)
         widths.append(_widening(errors, law, settings))
     crash = _crashes(history, crashed, settings)
     by_law = tuple(laws) if settings.integrate else ()
     widening = () if may_fail and settings.widen_at_end else tuple(widths)
     feasibility = Feasibility(tuple(constraints), crash, widening, settings.calibrate, laws=by_law)
     return Models(objective, feasibility)
+
+
+def _like_crashes(above: Flags, errors: Array, settings: Settings) -> Flags:
+    """(N,) which trials teach like crashes, where a limit was broken (`above`) by surprise (`errors`) in one.
+
+    A limit that is broken by surprise has a cliff: every trial beyond it does so. In 0.1.0 those that were
+    foreseen counted as safe from crashes.
+    """
+    if not settings.calibrate or settings.surprise is None:
+        return np.zeros_like(above)
+    surprising = above & (errors > settings.surprise)
+    return above if settings.crash_draws and surprising.any() else surprising
 
 
 def _crashes(history: History, crashed: Flags, settings: Settings) -> CrashModel | None:

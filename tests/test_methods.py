@@ -122,7 +122,8 @@ def test_uncertainty_counts_what_is_in_flight(method):
 @every_method
 def test_proposing_is_pure(method):
     past = past_of(method, pending=1)
-    arrays = {f.name: getattr(past, f.name) for f in fields(past) if getattr(past, f.name) is not None}
+    parts = {f.name: getattr(past, f.name) for f in fields(past)}
+    arrays = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
     before = {name: value.copy() for name, value in arrays.items()}
     for value in arrays.values():
         value.flags.writeable = False

@@ -98,10 +98,9 @@ def propose(
     x = _maximum(search, decision, method)
     other = None if x is None else _elsewhere(search, x, decision, method)
     if x is not None:
-        away = other is not None and bool((other != x).any())
-        found = replace(
-            search.report(x if other is None else other, decision.mode, decision.rho), elsewhere=away
-        )
+        chosen = x if other is None else other
+        found = search.report(chosen, decision.mode, decision.rho)
+        found = replace(found, elsewhere=bool((chosen != x).any()))
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)

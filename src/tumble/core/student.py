@@ -95,16 +95,12 @@ class Laws:
             log_p = np.asarray(log_ndtr(t))
             return log_p, density_over_cdf(t, log_p)
         log_p = log_cdf(t, self._finite)
-        slope = np.exp(self._log_density(t) - log_p)
+        slope = np.exp(log_density(t, self._finite) - log_p)
         if self._is_normal.any():
             normal = np.asarray(log_ndtr(t))
             slope = np.where(self._is_normal, density_over_cdf(t, normal), slope)
             log_p = np.where(self._is_normal, normal, log_p)
         return log_p, slope
-
-    def _log_density(self, t: Array) -> Array:
-        """`log_density` at t (G, M), with what does not depend on t worked out before."""
-        return self._power * np.log1p(t * t / self._finite) - self._norm
 
     @cached_property
     def _is_normal(self) -> Flags:
@@ -114,11 +110,3 @@ class Laws:
     def _finite(self) -> Array:
         """(G, 1) the degrees of freedom; 1 where the law is normal."""
         return np.where(self._is_normal, 1.0, self.freedom)
-
-    @cached_property
-    def _power(self) -> Array:
-        return -0.5 * (self._finite + 1.0)
-
-    @cached_property
-    def _norm(self) -> Array:
-        return np.asarray(0.5 * np.log(self._finite) + betaln(0.5 * self._finite, 0.5))

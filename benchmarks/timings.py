@@ -23,7 +23,7 @@ class Timing:
     constraints
         How many constraints the problem has.
     kind
-        Which history it was asked after: "search" or "uniform".
+        Which history it was asked after: "own", "search" or "uniform".
     library
         Whose suggestion it was; "tumble" is ours.
     mean, low, high

@@ -4,6 +4,7 @@ A setting `x` is an array (D,) where the search has bounds, and a dict by name w
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from . import notebook
@@ -213,12 +214,12 @@ class Trial:
         """Whether other results were told first."""
         return any(change.kind == "amended" for change in self.changes)
 
-    @property
+    @cached_property
     def failed(self) -> bool:
         """Γ: whether it crashed, or a measured constraint is above 0."""
         return self.status == "told" and (self.crashed or violated(self.constraints))
 
-    @property
+    @cached_property
     def safe(self) -> bool:
         """Whether it has a value and all of its constraints, and did not fail."""
         known = self.value is not None and None not in self.constraints

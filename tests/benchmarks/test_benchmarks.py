@@ -156,6 +156,14 @@ def test_asks_are_timed_after_one_new_observation_each():
     assert np.all(times["tumble"] > 0.0)
 
 
+def test_a_library_is_timed_after_its_own_trials():
+    problem = speed.bowl(2, 1)
+    searcher = speed.tumble_searcher(problem, "xsf", Settings(grid=32, restarts=2, raw_samples=16))
+    times = speed.time_own(problem, {"tumble": searcher}, n=6, asks=2)
+    assert times["tumble"].shape == (2,)
+    assert searcher.opt.n_told == 6
+
+
 def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_installed(monkeypatch, capsys):
     def missing(name, problem, seed):
         if name == "optuna":
@@ -163,13 +171,15 @@ def test_speed_tables_have_a_row_for_each_library_and_leave_out_what_is_not_inst
         return make_peer(name, problem, seed)
 
     def fake(problem, searchers, history, asks):
-        return {name: np.full(asks, 0.01 if name == "tumble" else 0.2) for name in searchers}
+        return {name: np.full(asks, 0.01 if name == "tumble" else 0.4) for name in searchers}
 
     monkeypatch.setattr(speed, "make_peer", missing)
     monkeypatch.setattr(speed, "time_asks", fake)
+    monkeypatch.setattr(speed, "time_own", fake)
     monkeypatch.setattr(speed, "trajectory", lambda family, seed: np.zeros((100, 6)))
     answer = speed.headline(2)
-    assert "20.0" in answer[0]
+    assert "40.0" in answer[0]
+    assert "G = 0, own: BoTorch" in answer[0]
     assert "G = 1, uniform: BoTorch" in answer[0]
     assert all(line.startswith("held") for line in answer[1:])
     assert "left out: No module named 'optuna'" in capsys.readouterr().err

@@ -22,11 +22,11 @@ from .search.context import Context
 from .search.default import only_polishes
 from .search.domain import Domain
 from .search.known import Known
-from .search.maximize import FTOL
+from .search.maximize import EXACT, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .settings import Settings
 
-ROUGH = 1e-2  # among very many trials, a local search ends after a step that gains less than this
+ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
@@ -93,8 +93,8 @@ def propose(
     if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
         models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known, method.samples_minima)
-    ftol = FTOL if lighter is settings else ROUGH
-    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, ftol=ftol)
+    within = STEADY if lighter is settings else ROUGH
+    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, within=within)
     x = _maximum(search, decision, method)
     other = None if x is None else _elsewhere(search, x, decision, method)
     if x is not None:
@@ -121,7 +121,7 @@ def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     history, gp = context.history, context.models.objective
     if not history.safe.any() or np.isfinite(history.y).sum() < 2 or context.settings.minima != "joint":
         return None
-    drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE).drawn
+    drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE, ENOUGH).drawn
     assert drawn is not None
     best, minima = history.y[history.safe].min(), gp.outputs.to_user(drawn)
     noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))
@@ -157,7 +157,7 @@ def recommend(
     models = fit_models(history, settings, warm)
     decision = Decision("careful", settings.rho_safe)
     context = Context.of(history, models, settings, rng, domain, decision, known)
-    search = Search(context, _LowestMean(models.objective), revisit=True, ftol=1e-6)
+    search = Search(context, _LowestMean(models.objective), revisit=True, pace=EXACT, within=EXACT)
     x = search.careful(settings.rho_safe) if search.limited else search.free()
     reached = x is not None
     if x is None:

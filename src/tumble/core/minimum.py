@@ -51,7 +51,7 @@ class Minima:
 
 def sample(
     gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, settings: Settings,
-    rng: np.random.Generator, grid: Array | None = None,
+    rng: np.random.Generator, grid: Array | None = None, among: int | None = None,
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings.
 
@@ -73,9 +73,11 @@ def sample(
         The source of randomness.
     grid : (Q, D)
         Where the fitted laws look; None for `settings.grid` points all over the cube.
+    among
+        At how many candidates joint draws are made; None for `settings.grid`.
     """
     if settings.minima == "joint":
-        rows = likeliest(gp, constraints, points, eta, settings.grid)
+        rows = likeliest(gp, constraints, points, eta, among or settings.grid)
         drawn = joint(gp, points, settings.n_minima, rng, constraints, rows)
     else:
         grid = low_discrepancy(settings.grid, gp.X.shape[1], rng) if grid is None else grid

@@ -194,7 +194,7 @@ class Settings:
     optimism: float = 0.3
     band: bool = True
     restarts: int = 8
-    raw_samples: int = 192
+    raw_samples: int = 128
     descend: bool = True
     descend_safely: bool = True
     allowed_minima: bool = True

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from tests.oracles import KERNELS, problem
 from tumble.core.acquisition import ExcursionSearch
 from tumble.core.feasibility import Feasibility
-from tumble.core.search.maximize import maximize, maximize_above
+from tumble.core.search.maximize import EXACT, Pace, maximize, maximize_above
 
 
 def bowl(centre, weights):
@@ -44,9 +44,9 @@ def test_known_scales_spare_evaluations_and_leave_the_tops_where_they_are():
         assert ((x >= 0.0) & (x <= 1.0)).all()
         return fun(x)
 
-    plain = maximize(counted, starts, ftol=1e-9)
+    plain = maximize(counted, starts, pace=Pace(1e-9))
     many = len(calls)
-    found = maximize(counted, starts, scales=scales, ftol=1e-9)
+    found = maximize(counted, starts, scales=scales, pace=Pace(1e-9))
     assert len(calls) - many < 0.7 * many
     np.testing.assert_allclose(found.points[0], np.clip(centre, 0.0, 1.0), atol=1e-4)
     assert found.values[0] >= plain.values[0] - 1e-6
@@ -65,7 +65,7 @@ def test_a_point_that_does_not_move_is_returned_bit_for_bit_and_a_corner_exactly
 def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
     rng = np.random.default_rng(dim)
     centre = rng.uniform(-0.3, 1.3, dim)  # some coordinates lie outside the cube
-    found = maximize(bowl(centre, 10.0 ** rng.uniform(0.0, 1.5, dim)), rng.random((5, dim)), ftol=1e-6)
+    found = maximize(bowl(centre, 10.0 ** rng.uniform(0.0, 1.5, dim)), rng.random((5, dim)), pace=EXACT)
     np.testing.assert_allclose(found.points[0], np.clip(centre, 0.0, 1.0), atol=2e-3)
 
 
@@ -89,7 +89,7 @@ def test_with_time_enough_every_start_ends_on_a_top(kernel):
     acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
     starts = np.random.default_rng(0).random((5, 3))
     for start in starts:
-        found = maximize(acquisition, start[None, :], max_evaluations=500, gtol=1e-6, ftol=0.0)
+        found = maximize(acquisition, start[None, :], max_evaluations=500, gtol=1e-6, pace=Pace(0.0))
         assert by_scipy(acquisition, found.points) == pytest.approx(found.values[0], abs=1e-3)
 
 

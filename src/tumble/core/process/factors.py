@@ -67,8 +67,9 @@ def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Fa
     whole = np.zeros((n, n), order="F")
     whole[:first, :first] = top
     if len(rest):
-        across = solve(top, covariance.between(X[:first], rest))  # (n0, N - n0)
-        block = covariance.between(rest, rest) - across.T @ across
+        K = covariance.between(rest, X)  # (N - n0, N)
+        across = solve(top, K[:, :first].T)
+        block = K[:, first:] - across.T @ across
         block.flat[:: len(block) + 1] += nugget
         whole[first:, :first], whole[first:, first:] = across.T, cholesky(block)
     return whole

@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import Array
 
 LARGEST_STEP = 600.0  # in logarithms: nothing lies farther beyond the knee than exp of this
-NEWTON_STEPS = 8  # of `Outputs.std_to_model`: it is exact to rounding after six
+NEWTON_STEPS = 8  # of `Outputs.std_to_model`, at most: it is exact to rounding after six
+ROUNDING = 1e-9  # a step that changes no more than this, relatively, is followed by one within rounding
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,15 @@ class Warp:
 
     def inverse(self, w: Array) -> Array:
         """The y with w(y) = w."""
-        if self.is_linear:
-            return w
+        return w if self.is_linear else self.inverse_and_slope(w)[0]
+
+    def inverse_and_slope(self, w: Array) -> tuple[Array, Array]:
+        """The y with w(y) = w, and dy/dw, of a warp that is not linear."""
         d = (w - self.centre) / self.knee
         far = self._is_far(d)
         size = np.where(far, np.exp(np.minimum(np.abs(d) - 1.0, LARGEST_STEP)), 1.0)
         with np.errstate(over="ignore"):
-            return np.where(far, self.centre + self.knee * np.sign(d) * size, w)
+            return np.where(far, self.centre + self.knee * np.sign(d) * size, w), size
 
     def slope(self, y: Array) -> Array:
         """dw/dy, the Jacobian: 1 near `centre`, 1 / |d| beyond."""
@@ -146,11 +149,13 @@ class Outputs:
         return t
 
     def _newton(self, t: Array, median: Array, std: Array) -> Array:
+        away = np.array([[1.0], [-1.0]])
         m = self.to_model(median)
-        t = np.minimum(t, self.to_model(median + 2.0 * std) - m)
-        t = np.minimum(t, m - self.to_model(median - 2.0 * std))
+        t = np.minimum(t, np.abs(self.to_model(median + 2.0 * away * std) - m).min(axis=0))
         for _ in range(NEWTON_STEPS):
-            high, low = self.to_user(m + t), self.to_user(m - t)
-            steepness = 0.5 * self.scale * (1.0 / self.warp.slope(high) + 1.0 / self.warp.slope(low))
-            t = t - (0.5 * (high - low) - std) / steepness
+            (high, low), slopes = self.warp.inverse_and_slope(self.shift + self.scale * (m + away * t))
+            step = (0.5 * (high - low) - std) / (0.5 * self.scale * slopes.sum(axis=0))
+            t = t - step
+            if np.all(np.abs(step) <= ROUNDING * t):
+                break
         return t

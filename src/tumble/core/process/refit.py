@@ -13,7 +13,7 @@ from .outputs import Outputs
 from .priors import LARGEST_NOISE, Priors
 
 SETTLED = 40  # up to this many observations, hyperparameters are learned after each
-GROWTH = 1.04  # beyond, they are learned when there are 4 % more observations
+GROWTH = 1.08  # beyond, they are learned when there are 8 % more observations
 FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
 COLD_EVERY = 5  # later, a fit does so at every fifth observation,
 COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the last fit

@@ -7,11 +7,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..process.gp import GP
-from .maximize import ValueAndGrad, maximize, maximize_above
+from .maximize import Pace, ValueAndGrad, maximize, maximize_above
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
 QUICK_BARRIERS = (0.1, 0.005)  # of a descent, which only has to come near: a climb may start from there
-DOWNHILL = 0.01  # a descent ends after a step that lowers the mean by less, in prior standard deviations
+DOWNHILL = Pace(0.01)  # a descent ends after a step that lowers the mean by less, in prior deviations
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -42,7 +42,7 @@ def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun) -> Array:
     """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
     scales = np.asarray(gp.hyper.lengthscales)
     rise = held(_fall_of_mean(gp))
-    return maximize(rise, starts, scales=scales, max_evaluations=20, ftol=DOWNHILL).points
+    return maximize(rise, starts, scales=scales, max_evaluations=20, pace=DOWNHILL).points
 
 
 def lowest_within(gp: GP, margin: ValueAndGrad, starts: Array, levels: Array, held: Held) -> Array:

@@ -158,10 +158,11 @@ class Context:
         """The samples of f*. They are drawn once for each suggestion."""
         return self.sample_minima(self.decision.rho if self.decision.mode == "careful" else 0.0)
 
-    def sample_minima(self, rho: float = 0.0) -> minimum.Minima:
+    def sample_minima(self, rho: float = 0.0, among: int | None = None) -> minimum.Minima:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
 
-        With a P(safe) `rho` above 0 it is the minimum over the candidates that reach it.
+        With a P(safe) `rho` above 0 it is the minimum over the candidates that reach it. Joint draws are made
+        at the likeliest `among` of them; None for as many as the settings say.
         """
         constraints, points = self.models.feasibility.constraints, self.candidates
         if rho > 0.0 and self.settings.allowed_minima and self.limited:
@@ -169,7 +170,9 @@ class Context:
             if inside.any():
                 points, constraints = points[inside], ()
         grid = None if self.known is None else self.candidates
-        return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng, grid)
+        return minimum.sample(
+            self.objective, constraints, points, self.eta, self.settings, self.rng, grid, among
+        )
 
 
 def _read_only(points: Array) -> Array:

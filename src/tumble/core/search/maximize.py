@@ -15,11 +15,33 @@ from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
-FTOL = 1e-3  # a start stops after a step that gains less than this
-HALVE = 4  # after this many evaluations, half of the starts that still move go on
-RACE = 6  # from this many on, a start goes on only while it promises more than the best one ended with
 LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When a start of the search stops.
+
+    Parameters
+    ----------
+    ftol
+        It stops after a step that gains less than this.
+    halvings
+        After so many evaluations, half of the starts that still move go on.
+    race
+        From so many evaluations on, a start goes on only while it promises more than the best one ended with.
+    """
+
+    ftol: float
+    halvings: tuple[int, ...] = (4,)
+    race: int = 6
+
+
+QUICK = Pace(1e-2, halvings=(1, 2), race=3)  # from eight starts as good as STEADY, in two thirds of the time
+STEADY = Pace(1e-3)
+ROUGH = Pace(1e-2)
+EXACT = Pace(1e-6)
 
 
 @dataclass(frozen=True)
@@ -32,14 +54,13 @@ class Maxima:
 
 def maximize(
     fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
-    gtol: float = 1e-3, ftol: float = FTOL, first_step: float = 0.05, first_gain: float = np.inf,
+    gtol: float = 1e-3, pace: Pace = STEADY, first_step: float = 0.05, first_gain: float = np.inf,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
-    A start stops when its projected gradient is below `gtol`, when an accepted step gains less than `ftol`,
-    when backtracking no longer moves it, or when others are ahead (HALVE, RACE). A value of -inf forbids a
-    point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
+    A start stops when its projected gradient is below `gtol`, when backtracking no longer moves it, or as
+    `pace` says: when a step gains too little, or others are ahead. A value of -inf forbids a point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
     promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
@@ -58,10 +79,10 @@ def maximize(
     active = np.isfinite(value) & (_largest(free) > gtol)
     ended, top = [], -np.inf  # the starts that have ended, and the best of their values
     for evaluation in range(max_evaluations):
-        if evaluation == HALVE:
+        if evaluation in pace.halvings:
             active = _better_half(active, value + 0.5 * np.vecdot(free, direction))
-        elif evaluation >= RACE:
-            active &= fresh | (value + np.vecdot(free, direction) > top + ftol)
+        elif evaluation >= pace.race:
+            active &= fresh | (value + np.vecdot(free, direction) > top + pace.ftol)
         if np.count_nonzero(active) < len(active):
             ended.append(Maxima(x[~active], value[~active]))
             top = np.fmax.reduce(value[~active], initial=top)
@@ -77,7 +98,7 @@ def maximize(
         moved = (trial - x) / unit
         rise = new_value - value
         good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
-        active = rise >= ftol
+        active = rise >= pace.ftol
         step = np.where(good, 1.0, 0.3 * step)
         if np.count_nonzero(good) < len(good):
             bad = np.flatnonzero(~good)
@@ -95,7 +116,7 @@ def maximize(
 
 def maximize_above(
     fun: ValueAndGrad, margin: ValueAndGrad, level: float | Array, starts: Array, *,
-    scales: Array | None = None, ftol: float = FTOL, barriers: tuple[float, ...] = BARRIERS,
+    scales: Array | None = None, pace: Pace = STEADY, barriers: tuple[float, ...] = BARRIERS,
     max_evaluations: int = 15,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
@@ -123,7 +144,7 @@ def maximize_above(
                 grad[inside, :D] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
-        x = maximize(barrier, x, scales=scales, max_evaluations=max_evaluations, ftol=ftol).points
+        x = maximize(barrier, x, scales=scales, max_evaluations=max_evaluations, pace=pace).points
     x = x[:, :D]
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")

@@ -15,7 +15,7 @@ from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
 from .candidates import surroundings
 from .context import Context
-from .maximize import FTOL, Maxima, ValueAndGrad, maximize, maximize_above
+from .maximize import QUICK, STEADY, Maxima, Pace, ValueAndGrad, maximize, maximize_above
 from .product import times_phi
 
 PEAK = 1.0  # of log EI, which may have a narrow peak at the best trial: a first step must not leap over it
@@ -55,7 +55,8 @@ class Search:
     context: Context
     acquisition: Acquisition
     revisit: bool = False  # whether a setting that was tried already may be the answer
-    ftol: float = FTOL
+    pace: Pace = QUICK  # of a climb that is free to go anywhere
+    within: Pace = STEADY  # of one that a P(safe) holds, or that climbs P(safe) itself
     phi_exponent: float = 1.0  # the power of φ in (15)
 
     @property
@@ -115,7 +116,7 @@ class Search:
         def climb(starts: Array) -> Maxima:
             found = maximize_above(
                 held(fun), held(feasibility.margin_and_grad), float(ndtri(rho)), starts,
-                scales=self.context.scales, ftol=self.ftol,
+                scales=self.context.scales, pace=self.within,
             )  # fmt: skip
             return Maxima(found.points, worth(found.points))
 
@@ -162,7 +163,8 @@ class Search:
         feasibility = self.context.models.feasibility
         points = np.vstack([self.context.candidates, self._around_safe()])
         starts = self._starts(points, feasibility.margin(points))  # log φ is flat where φ is near 1
-        return self._choose(self._climb(feasibility.margin_and_grad), starts, points, feasibility.margin)
+        climb = self._climb(feasibility.margin_and_grad, self.within)
+        return self._choose(climb, starts, points, feasibility.margin)
 
     def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
@@ -180,12 +182,13 @@ class Search:
             warm=models.fitted,
         )  # fmt: skip
 
-    def _climb(self, fun: ValueAndGrad) -> Callable[[Array], Maxima]:
+    def _climb(self, fun: ValueAndGrad, pace: Pace | None = None) -> Callable[[Array], Maxima]:
         held = self.context.held(fun)
         peaked = isinstance(self.acquisition, ExpectedImprovement | ProbabilityOfImprovement)
         return lambda starts: maximize(
-            held, starts, scales=self.context.scales, ftol=self.ftol, first_gain=PEAK if peaked else np.inf
-        )
+            held, starts, scales=self.context.scales, pace=pace or self.pace,
+            first_gain=PEAK if peaked else np.inf,
+        )  # fmt: skip
 
     def _alpha(self, x: Array) -> Array:
         return self.acquisition.value_and_grad(x)[0]
@@ -205,11 +208,12 @@ class Search:
         return points if self.context.steps is None else self.context.steps.admissible(points)
 
     def _starts(self, points: Array, screened: Array) -> Array:
-        """Half the restarts from the best candidates, half from among the good ones."""
+        """Three quarters of the restarts from the best candidates, the others from among the good ones."""
         count = self.context.settings.restarts
+        first = -(-3 * count // 4)
         order = np.argsort(-screened, kind="stable")
-        best, others = order[: (count + 1) // 2], order[(count + 1) // 2 : 10 * count]
-        extra = self.context.rng.choice(others, min(count // 2, len(others)), replace=False)
+        best, others = order[:first], order[first : 10 * count]
+        extra = self.context.rng.choice(others, min(count - first, len(others)), replace=False)
         return np.asarray(points[np.concatenate([best, extra])])
 
     def _choose(

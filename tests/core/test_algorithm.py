@@ -384,7 +384,7 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     ways = Search(context, excursion_search(context))
     points = np.array([ways.nearly_safest(), ways.safest()])
     p, most = np.exp(context.models.feasibility.log_prob(points))
-    assert (1.0 - p) / p <= 1.26 * (1.0 - most) / most
+    assert (1.0 - p) / p <= 1.4 * (1.0 - most) / most  # 1.25, and two searches for the safest
     promise = ways.acquisition.value_and_grad(points)[0]
     assert promise[0] > promise[1] + 0.1
 

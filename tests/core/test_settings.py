@@ -173,4 +173,4 @@ def test_a_large_history_is_searched_at_fewer_points():
     plain = Settings()
     assert plain.for_history(MANY) is plain
     lighter = plain.for_history(MANY + 1)
-    assert (lighter.raw_samples, lighter.restarts, lighter.descend_safely) == (64, 3, False)
+    assert (lighter.raw_samples, lighter.restarts, lighter.descend_safely) == (43, 3, False)

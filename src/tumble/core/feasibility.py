@@ -1,5 +1,6 @@
 """How likely is a trial to be safe? φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,8 +10,8 @@ from scipy.special import log_ndtr, ndtr
 from .arrays import Array, Flags
 from .normal import quantile_from_log, quantile_slope
 from .process.crashes import CrashModel
-from .process.gp import GP, stack
-from .process.stacked import Prediction, StackedPosterior
+from .process.gp import GP, predictor
+from .process.stacked import Prediction
 from .student import Law, Laws
 
 
@@ -114,16 +115,10 @@ class Feasibility:
             value, grad = value + log_p, grad + d_log_p
         return value, grad
 
-    def _predict(self, x: Array) -> Prediction:
-        """What the constraints' processes predict at x (M, D), with gradients."""
-        if self._stack is not None:
-            return self._stack.predict_with_gradient(x)
-        each = [gp.predict_with_gradient(x) for gp in self.constraints]
-        return Prediction(*(np.stack(parts) for parts in zip(*each, strict=True)))
-
     @cached_property
-    def _stack(self) -> StackedPosterior | None:
-        return stack(self.constraints)
+    def _predict(self) -> Callable[[Array], Prediction]:
+        """What the constraints' processes predict at x (M, D), with gradients."""
+        return predictor(self.constraints)
 
     @cached_property
     def _noises(self) -> Array:

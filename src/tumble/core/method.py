@@ -38,7 +38,7 @@ class Method:
         from. None for all other methods.
     samples_minima
         Whether it is built on samples of f*: then the points where the mean is lowest under a P(safe) are
-        among its candidates (`Settings.descend_safely`).
+        among its candidates (`Settings.descend_safely`) even if there is one limit only.
     elsewhere
         Builds what is maximised where `build` only polishes the best trial; None to polish on.
     listed

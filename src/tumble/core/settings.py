@@ -103,7 +103,7 @@ class Settings:
         Whether a point downhill from each of the best trials is a candidate too.
     descend_safely
         Whether the points where the mean is lowest under a P(safe) of 0.5, 0.9, 0.99 and ρ are candidates:
-        of methods that sample f*, and of the recommendation. EI does not gain by them.
+        of methods that sample f*, of the recommendation, and wherever there are two limits or more.
     allowed_minima
         Whether f* is, in the careful mode, the minimum over what reaches ρ.
     keep_rho

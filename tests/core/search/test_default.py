@@ -130,9 +130,10 @@ def test_the_search_does_not_creep_as_0_1_0_did(dim: int, seed: int) -> None:
     assert creeping_steps(Settings(), "tumble", dim, seed) <= 2
 
 
+@pytest.mark.parametrize("limits", [1, 2])
 @pytest.mark.parametrize("name", ["tumble", "eic", "xsf", "pesc"])
-def test_only_what_samples_the_minimum_looks_at_the_lowest_means_that_are_allowed(
-    name: MethodName, monkeypatch: pytest.MonkeyPatch
+def test_the_lowest_means_that_are_allowed_are_looked_at_for_the_minimum_and_where_limits_meet(
+    name: MethodName, limits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
 
@@ -141,5 +142,26 @@ def test_only_what_samples_the_minimum_looks_at_the_lowest_means_that_are_allowe
         return points[:0]
 
     monkeypatch.setattr(Context, "_lowest_allowed", note)
-    propose(settled(6), BudgetState(2.0, 20, 3), METHODS[name], Settings(), np.random.default_rng(0))
-    assert bool(asked) == METHODS[name].samples_minima == (name in ("xsf", "pesc"))
+    known = settled(6)
+    known = history(known.X, known.y, np.tile(known.g, (1, limits)))
+    propose(known, BudgetState(2.0, 20, 3), METHODS[name], Settings(), np.random.default_rng(0))
+    assert METHODS[name].samples_minima == (name in ("xsf", "pesc"))
+    assert bool(asked) == (METHODS[name].samples_minima or limits > 1)
+
+
+def wedge_in_five_dimensions(x: Array) -> tuple[float, list[float]]:
+    """A minimum where five limits meet: f is linear, and what is allowed narrows towards it."""
+    turns = np.eye(5) * 1.25 - 0.2
+    return float(-x.sum()), [float(v) for v in turns @ x + 0.1 * x**2 - 0.25]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_many_limits_meet_the_search_goes_to_the_corner(seed: int) -> None:
+    opt = Optimizer([(0.0, 1.0)] * 5, 30, 6, constraints=5, seed=seed)
+    opt.tell(np.full(5, 0.2), *wedge_in_five_dimensions(np.full(5, 0.2)), billed=False)
+    for _ in range(30):
+        asked = opt.ask()
+        opt.tell(asked, *wedge_in_five_dimensions(asked.x))
+    corner = np.roots([0.1, 1.25 - 5 * 0.2, -0.25]).max()  # where all five are active
+    assert opt.best is not None
+    assert 0.0 <= opt.best.value + 5 * corner < 1e-3 * 5 * corner

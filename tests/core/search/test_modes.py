@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from tests.toys import context_of, smooth_history
+from tests.toys import context_of, history, smooth_history
 from tumble.core.algorithm import propose
 from tumble.core.budget import BudgetState, Decision
 from tumble.core.settings import Settings
@@ -35,12 +35,13 @@ def test_descents_reach_the_lowest_mean_that_each_level_allows():
 
 
 def test_in_the_careful_mode_f_star_is_the_minimum_of_what_is_allowed():
-    past = smooth_history(16, 2, constraints=2, seed=1)
+    X = np.linspace(0.0, 0.4, 6)[:, None]  # nothing is known beyond, where f falls and g rises
+    past = history(X, -X[:, 0] - 0.1 * np.sin(9.0 * X[:, 0]), X - 0.6)
     settings = Settings(gap=None, optimism=0.0, n_minima=400)
     careful = context_of(past, settings, decision=Decision("careful", 0.99))
     bold = context_of(past, settings, decision=Decision("bold", 0.01))
     feasibility, gp = careful.models.feasibility, careful.objective
     inside = feasibility.margin(careful.candidates) >= ndtri(0.99)
     lowest = gp.mean(careful.candidates[inside]).min()
-    assert bold.minima.samples.mean() < careful.minima.samples.mean()
+    assert bold.minima.samples.mean() < careful.minima.samples.mean() - 0.05
     assert careful.minima.samples.mean() <= lowest + 0.1  # 400 samples have an error of 0.04

@@ -11,6 +11,7 @@ Notation, for N data X (N, D) and M query points x (M, D), all in the unit cube 
 The posterior of ∇f is in core.process.slopes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -238,6 +239,19 @@ def stack(gps: tuple[GP, ...]) -> StackedPosterior | None:
     return StackedPosterior(
         prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers
     )
+
+
+def predictor(gps: tuple[GP, ...]) -> Callable[[Array], Prediction]:
+    """What all of the processes predict at x (M, D), with gradients; at once where they share their data."""
+    together = stack(gps)
+    if together is not None:
+        return together.predict_with_gradient
+
+    def one_by_one(x: Array) -> Prediction:
+        each = [gp.predict_with_gradient(x) for gp in gps]
+        return Prediction(*(np.stack(parts) for parts in zip(*each, strict=True)))
+
+    return one_by_one
 
 
 def condition(

@@ -7,10 +7,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..process.gp import GP
-from .maximize import Pace, ValueAndGrad, maximize, maximize_above
+from .maximize import Pace, ValueAndGrad, maximize
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
-QUICK_BARRIERS = (0.1, 0.005)  # of a descent, which only has to come near: a climb may start from there
 DOWNHILL = Pace(0.01)  # a descent ends after a step that lowers the mean by less, in prior deviations
 
 
@@ -43,16 +42,6 @@ def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun) -> Array:
     scales = np.asarray(gp.hyper.lengthscales)
     rise = held(_fall_of_mean(gp))
     return maximize(rise, starts, scales=scales, max_evaluations=20, pace=DOWNHILL).points
-
-
-def lowest_within(gp: GP, margin: ValueAndGrad, starts: Array, levels: Array, held: Held) -> Array:
-    """(M, D) points of low mean with margin(x) > level, from `starts` (M, D) inside their `levels` (M,)."""
-    if len(starts) == 0:
-        return starts
-    return maximize_above(
-        held(_fall_of_mean(gp)), held(margin), levels, starts,
-        scales=np.asarray(gp.hyper.lengthscales), barriers=QUICK_BARRIERS, max_evaluations=10,
-    ).points  # fmt: skip
 
 
 def _fall_of_mean(gp: GP) -> ValueAndGrad:

@@ -13,15 +13,19 @@ from ..history import History
 from ..process.gp import GP
 from ..process.models import Models
 from ..settings import Incumbent, Settings
-from .candidates import everywhere, lowest_within, surroundings
+from .candidates import everywhere, surroundings
+from .descents import Allowed
 from .domain import Domain
 from .known import Known
 from .maximize import ValueAndGrad
 
 FREE = Decision("free", 0.0)
 LEVELS = (0.5, 0.9, 0.99)  # of φ: the mean is followed downhill as far as each allows
+MANY_LIMITS = 2  # from so many on, every method follows it: a climb of α φ may creep where they meet
+BESIDE = 0.02  # lengthscales from the best trial on, where it starts: at a trial itself σ has no slope
+OTHERS = 2  # candidates from where it is followed, too
+MOST_NEIGHBOURS = 8  # settings beside the best trial, among steps and choices, from where it is followed
 MOST_SAFE = 200  # safe trials that are looked at
-STARTS = 2  # descents for each level
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Context:
     domain: Domain | None = None  # the settings that can be run; None for the whole unit cube
     decision: Decision = FREE
     known: Known | None = None  # constraints between parameters; None where there are none
-    for_minima: bool = True  # whether the lowest means that P(safe) allows are wanted among the candidates
+    for_minima: bool = True  # whether f* is sampled: then the lowest means that P(safe) allows are candidates
 
     @staticmethod
     def of(
@@ -96,7 +100,7 @@ class Context:
     def candidates(self) -> Array:
         """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
         points = _read_only(self._spread_out())
-        if not (self.settings.descend_safely and self.for_minima and self.limited):
+        if not (self.settings.descend_safely and self.limited and self._has_wedges):
             return points
         lowest = self._lowest_allowed(points)
         both = _read_only(np.vstack([points, lowest]))
@@ -135,23 +139,40 @@ class Context:
         around = [steps.neighbours(x) for x in self.best]
         return steps.admissible(self.keep(np.vstack([points, *around])))
 
+    @property
+    def _levels(self) -> list[float]:
+        """The P(safe) of the descents from the best trial: all that f* needs, or a low and a high one."""
+        rho = self.decision.rho
+        if self.for_minima:
+            return [*LEVELS, *([rho] if 0.0 < rho < 1.0 else [])]
+        return [LEVELS[0], rho if self.decision.mode == "careful" else LEVELS[1]]
+
+    def _admissible(self, points: Array) -> Array:
+        """The points (M, D) of the cube, or those next to them that can be run."""
+        points = np.clip(points, 0.0, 1.0)
+        return points if self.steps is None else self.steps.snap(points)
+
+    @property
+    def _has_wedges(self) -> bool:
+        """Whether the lowest means that P(safe) allows are wanted: for f*, or because many limits meet."""
+        return self.for_minima or len(self.models.feasibility.constraints) >= MANY_LIMITS
+
     def _lowest_allowed(self, points: Array) -> Array:
-        """Where the mean is lowest under φ >= each of LEVELS and ρ, from the best of `points`."""
-        feasibility = self.models.feasibility
-        safe = self.keep(self.safe_trials)
-        margin = np.append(feasibility.margin(points), feasibility.margin(safe))
-        mean = np.append(self.objective.at(points).mean, self.objective.mean(safe))
-        points = np.vstack([points, safe])
-        wanted = {*LEVELS, self.decision.rho} if 0.0 < self.decision.rho < 1.0 else set(LEVELS)
-        starts, levels = [], []
-        for level in sorted(ndtri(list(wanted))):
-            inside = np.flatnonzero(margin > level)
-            chosen = inside[np.argsort(mean[inside])[:STARTS]]
-            starts.append(points[chosen])
-            levels.append(np.full(len(chosen), level))
-        return lowest_within(
-            self.objective, feasibility.margin_and_grad, np.vstack(starts), np.concatenate(levels), self.held
-        )
+        """(M, D) where the mean is lowest under φ >= each of LEVELS and ρ, downhill from the best trial.
+
+        Other basins are looked for from some of `points` (P, D), and from the neighbours of the best trial
+        among steps and choices.
+        """
+        steps, best, levels = self.steps, self.best[0], self._levels
+        shift = BESIDE * np.minimum(self.scales, 1.0) * self.rng.standard_normal((len(levels), len(best)))
+        others = points[self.rng.choice(len(points), min(OTHERS, len(points)), replace=False)]
+        if steps is not None:
+            others = np.vstack([others, steps.neighbours(best)[:MOST_NEIGHBOURS]])
+        starts = np.vstack([self._admissible(best + shift), others])
+        rho = self.decision.rho if self.decision.mode == "careful" else levels[0]
+        p_safe = np.append(levels, np.full(len(others), rho))
+        moves = np.ones(len(best), dtype=bool) if steps is None else steps.moves
+        return self.keep(Allowed(self.objective, self.models.feasibility, moves).lowest(starts, p_safe))
 
     @cached_property
     def minima(self) -> minimum.Minima:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from ..arrays import Array, Flags, Indices
 
@@ -60,8 +59,9 @@ def maximize(
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when backtracking no longer moves it, or as
-    `pace` says: when a step gains too little, or others are ahead. A value of -inf forbids a point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
-    promises `first_gain` at most.
+    `pace` says: when a step gains too little, or others are ahead. A value of -inf forbids a point. While no
+    curvature is known, a step follows the gradient: it is `first_step` long at most, and promises
+    `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
     x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes 0.3 t.
@@ -115,37 +115,31 @@ def maximize(
 
 
 def maximize_above(
-    fun: ValueAndGrad, margin: ValueAndGrad, level: float | Array, starts: Array, *,
+    fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *,
     scales: Array | None = None, pace: Pace = STEADY, barriers: tuple[float, ...] = BARRIERS,
     max_evaluations: int = 15,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
 
     Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of `barriers`, with at
-    most `max_evaluations` for each. Each start may have a level of its own (M,): it travels with its point as
-    one more coordinate, Φ(level), by which nothing changes and which therefore never moves.
+    most `max_evaluations` for each.
     """
-    D, x = starts.shape[1], starts
-    if isinstance(level, np.ndarray):
-        x = np.column_stack([starts, ndtr(level)])
-        scales = None if scales is None else np.append(scales, np.exp(np.log(scales).mean()))
+    x = starts
     for weight in barriers:
 
-        def barrier(rows: Array, weight: float = weight) -> tuple[Array, Array]:
-            points = rows[:, :D]
+        def barrier(points: Array, weight: float = weight) -> tuple[Array, Array]:
             room, d_room = margin(points)
-            room = room - (ndtri(rows[:, D]) if isinstance(level, np.ndarray) else level)
+            room = room - level
             inside = room > 0.0
-            value = np.full(len(rows), -np.inf)
-            grad = np.zeros_like(rows)
+            value = np.full(len(points), -np.inf)
+            grad = np.zeros_like(points)
             if inside.any():
                 v, g = fun(points[inside])
                 value[inside] = v + weight * np.log(room[inside])
-                grad[inside, :D] = g + weight * d_room[inside] / room[inside][:, None]
+                grad[inside] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
         x = maximize(barrier, x, scales=scales, max_evaluations=max_evaluations, pace=pace).points
-    x = x[:, :D]
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])

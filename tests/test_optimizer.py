@@ -507,7 +507,7 @@ def test_crashes_teach_even_where_no_budget_was_given(seed):
 def test_a_region_that_always_crashes_is_not_entered_a_third_time_with_a_budget_of_three(seed, radius):
     """Two minima of equal depth; around one of them every trial crashes."""
     bad, good = np.array([0.25, 0.3]), np.array([0.75, 0.7])
-    settings = replace(TINY, keep_last_failure=True)
+    settings = replace(tumble.Settings(), keep_last_failure=True)
     opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 3, seed=seed, settings=settings)
     while opt.trials_left:
         s = opt.ask()

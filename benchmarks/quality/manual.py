@@ -17,7 +17,7 @@ from .scores import Run
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 ASSETS = ROOT / "docs" / "assets" / "benchmarks"
-VERDICT, MODEL, TUNING = 10_000, 22_000, 0  # the blocks of the page
+VERDICT, MODEL, SEARCH, TUNING = 10_000, 22_000, 30_000, 0  # the blocks of the page
 
 
 def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOLDER) -> list[Path]:
@@ -28,9 +28,10 @@ def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOL
 
 def sections(folder: Path = results.FOLDER) -> dict[str, str]:
     """The text of each part of the page, by the name of its mark."""
-    lines, model = (_verdict_lines(folder, block) for block in (VERDICT, MODEL))
+    lines, model, search = (_verdict_lines(folder, block) for block in (VERDICT, MODEL, SEARCH))
     found = {"verdict": verdict(lines, "assets/benchmarks") if lines else state(lines)}
     found["model"] = verdict(model) if model else state(model)
+    found["search"] = verdict(search) if search else state(search)
     return found | {
         name: rows(results.published(f"{name}-{TUNING}", folder)) for name in ("ablation", "foils")
     }

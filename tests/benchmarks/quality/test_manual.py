@@ -55,14 +55,15 @@ def test_the_page_is_filled_between_its_marks(lines, tmp_path):
     path = tmp_path / "page.md"
     path.write_text(
         "".join(
-            f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n" for n in ("verdict", "model", "ablation", "foils")
+            f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n"
+            for n in ("verdict", "model", "search", "ablation", "foils")
         )
     )
     written = manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert [p.name for p in written] == ["page.md", "profiles.svg", "claims.svg"]
     text = path.read_text()
     assert "old" not in text
-    assert text.count("*Nothing is published yet.*") == 3
+    assert text.count("*Nothing is published yet.*") == 4
     manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert path.read_text() == text
 

@@ -48,3 +48,16 @@ def test_another_solver_finds_nothing_lower(seed: int) -> None:
 def test_limits_that_contradict_each_other_have_no_solution() -> None:
     A, b = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 1.0])  # d_1 >= 1 and d_1 <= -1
     assert smallest(np.eye(2), np.zeros(2), A, b) is None
+
+
+def test_without_curvature_and_where_the_multipliers_are_not_found_there_is_no_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    A, b = np.eye(2), -np.ones(2)
+    assert smallest(np.diag([1.0, -1.0]), np.ones(2), A, b) is None
+
+    def tired(*_: object) -> None:
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("scipy.optimize.nnls", tired)
+    assert smallest(np.eye(2), np.ones(2), A, b) is None

@@ -146,6 +146,7 @@ def predictive_entropy(context: Context) -> PredictiveEntropy:
 
     stars = minimisers(*draws(settings.draws), points)
     rivals = np.unique(rough_minimisers(*draws(RIVALS), points), axis=0)
+    rivals = rivals[~(rivals[:, None, :] == stars).all(axis=2).any(axis=1)]  # no factor sits at a place twice
     places = np.vstack([context.history.X, rivals])
     return given_minimisers(context.objective, constraints, places, stars, Feasibility((), crash))
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
-from scipy.optimize import nnls
 
 from ..arrays import Array
 
@@ -25,14 +24,21 @@ class Step(NamedTuple):
 
 
 def smallest(H: Array, g: Array, A: Array, b: Array) -> Step | None:
-    """The solution for H (D, D), g (D,), A (K, D) and b (K,); None where no d keeps every limit.
+    """The solution for H (D, D), g (D,), A (K, D) and b (K,).
+
+    None where no d keeps every limit, where H has a direction without curvature, or where rounding keeps the
+    multipliers from being found.
 
     Examples
     --------
     >>> smallest(np.eye(2), np.array([-2.0, -2.0]), np.array([[-1.0, 0.0]]), np.array([-1.0])).d.round(6)
     array([1., 2.])
     """
-    L = dpotrf(H, lower=1, clean=1)[0]
+    from scipy.optimize import nnls  # it takes a tenth of a second to load, and few searches need it
+
+    L, info = dpotrf(H, lower=1, clean=1)
+    if info != 0:
+        return None
     free = dtrtrs(L, g, lower=1)[0]  # L^-1 g
     if len(b) == 0:
         return Step(np.asarray(dtrtrs(L, -free, lower=1, trans=1)[0]), np.zeros(0))
@@ -41,7 +47,10 @@ def smallest(H: Array, g: Array, A: Array, b: Array) -> Step | None:
     target[-1] = 1.0
     bounds = b + free @ rows
     size = max(1.0, float(np.abs(bounds).max(initial=0.0)))
-    u, _ = nnls(np.vstack([rows, bounds / size]), target)
+    try:
+        u, _ = nnls(np.vstack([rows, bounds / size]), target)
+    except RuntimeError:  # too many steps: limits that say nearly the same take turns
+        return None
     short = 1.0 - float(bounds @ u) / size
     if short < IMPOSSIBLE:
         return None

@@ -60,6 +60,8 @@ def test_the_core_is_numpy_and_closed_forms_of_scipy_with_no_file_log_or_clock()
         "tumble.core.search.quadratic": {"scipy.optimize"}
     }  # nnls, which ends after finitely many steps
     assert {name: names for name, names in found.items() if names} == least_squares
+    taken = set(house.imports(MODULES["tumble.core.search.quadratic"]))
+    assert {name for source, name in taken if source == "scipy.optimize"} == {"nnls"}
 
 
 def test_an_optimiser_of_scipys_in_the_core_is_found():

@@ -375,16 +375,18 @@ def test_where_a_limit_is_broken_beyond_all_doubt_everywhere_the_point_is_still_
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_safe_is_tried(seed):
+def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_safe_is_tried(seed, monkeypatch):
     X = np.random.default_rng(seed).random((30, 2))
     crashed = X[:, 0] > 0.2
     known = history(X, np.where(crashed, np.nan, ((X - 0.6) ** 2).sum(axis=1)), crashed=crashed)
     assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
     ways = Search(context, excursion_search(context))
-    points = np.array([ways.nearly_safest(), ways.safest()])
+    safest = ways.safest()
+    monkeypatch.setattr(Search, "safest", lambda search: safest)  # each search for it finds another one
+    points = np.array([ways.nearly_safest(), safest])
     p, most = np.exp(context.models.feasibility.log_prob(points))
-    assert (1.0 - p) / p <= 1.4 * (1.0 - most) / most  # 1.25, and two searches for the safest
+    assert (1.0 - p) / p <= 1.26 * (1.0 - most) / most
     promise = ways.acquisition.value_and_grad(points)[0]
     assert promise[0] > promise[1] + 0.1
 

@@ -158,7 +158,7 @@ class Context:
         return self.for_minima or len(self.models.feasibility.constraints) >= MANY_LIMITS
 
     def _lowest_allowed(self, points: Array) -> Array:
-        """(M, D) where the mean is lowest under φ >= each of LEVELS and ρ, downhill from the best trial.
+        """(M, D) where the mean is lowest under φ >= each of `_levels`, downhill from the best trial.
 
         Other basins are looked for from some of `points` (P, D), and from the neighbours of the best trial
         among steps and choices.

@@ -102,23 +102,20 @@ class Descent:
     def go(self, step: Step, there: Point) -> None:
         """Take a step that leads to a point, or trust less."""
         self.prices = np.clip(2.0 * step.multipliers, self.prices, HIGHEST_PRICE)
-        promised = self._cost(
-            Point(self.at.mean + float(self.at.slope @ step.d), self.at.room + self.at.slopes @ step.d,
-                  self.at.slope, self.at.slopes)
-        )  # fmt: skip
-        before, after = self._cost(self.at), self._cost(there)
+        at = self.at
+        before, after = self._cost(at.mean, at.room), self._cost(there.mean, there.room)
+        promised = self._cost(at.mean + float(at.slope @ step.d), at.room + at.slopes @ step.d)
+        self._learn(step, there)
         if not after < before - 0.1 * max(before - promised, 0.0):
             self.radius *= 0.3
-            self._learn(step, there)
             return
         self.idle = self.idle + 1 if before - after < FTOL else 0
         self.radius = min(2.0 * self.radius, LARGEST_RADIUS)
-        self._learn(step, there)
         self.x, self.at = np.clip(self.x + step.d, 0.0, 1.0), there
 
-    def _cost(self, at: Point) -> float:
+    def _cost(self, mean: float, room: Array) -> float:
         """The mean, and what is broken of the limits at their prices."""
-        return at.mean + float(self.prices @ np.maximum(-at.room, 0.0))
+        return mean + float(self.prices @ np.maximum(-room, 0.0))
 
     def _learn(self, step: Step, there: Point) -> None:
         """Powell's damped BFGS update, from how the slope of μ - Σ λ c changed."""

@@ -16,6 +16,7 @@ ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
 LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
+BARRIER_EVALUATIONS = 15  # for each of them
 
 
 @dataclass(frozen=True)
@@ -116,16 +117,14 @@ def maximize(
 
 def maximize_above(
     fun: ValueAndGrad, margin: ValueAndGrad, level: float, starts: Array, *,
-    scales: Array | None = None, pace: Pace = STEADY, barriers: tuple[float, ...] = BARRIERS,
-    max_evaluations: int = 15,
+    scales: Array | None = None, pace: Pace = STEADY,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` where margin(x) > level (13), from `starts` (M, D) inside that set.
 
-    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of `barriers`, with at
-    most `max_evaluations` for each.
+    Each search maximises fun(x) + w log(margin(x) - level), for the falling weights w of BARRIERS.
     """
     x = starts
-    for weight in barriers:
+    for weight in BARRIERS:
 
         def barrier(points: Array, weight: float = weight) -> tuple[Array, Array]:
             room, d_room = margin(points)
@@ -139,7 +138,7 @@ def maximize_above(
                 grad[inside] = g + weight * d_room[inside] / room[inside][:, None]
             return value, grad
 
-        x = maximize(barrier, x, scales=scales, max_evaluations=max_evaluations, pace=pace).points
+        x = maximize(barrier, x, scales=scales, max_evaluations=BARRIER_EVALUATIONS, pace=pace).points
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])

@@ -1,5 +1,6 @@
 """The process of crashes against importance sampling from its own prior, and against slice sampling."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from tumble.core.process.crashes import (
     safe_before_any_trial,
     smooth_part,
 )
+from tumble.core.process.kept import Kept
+from tumble.core.process.refit import SETTLED, last_due
+from tumble.core.process.signs import draw_given_signs
 from tumble.core.process.sites import fit_sites
 
 
@@ -185,3 +189,75 @@ def test_gradients_of_the_risk_of_a_crash_are_derivatives(dim, mean):
     value, grad = crashes.log_prob_and_grad(x)
     close(value, crashes.log_prob(x), 1e-10)
     close(grad, central(crashes.log_prob, x), 1e-6)
+
+
+def grown(n: int) -> tuple[Any, Any]:
+    """n trials in three dimensions, and which of them crashed: those in a corner, a part of the last ones."""
+    X = np.random.default_rng(0).random((n, 3))
+    return X, (X**2).sum(axis=1) > 1.4
+
+
+def signs(crashed: Any) -> Any:
+    return np.where(crashed, 1.0, -1.0)
+
+
+def test_what_is_kept_changes_no_bit():
+    X, crashed = grown(60)
+    kept = Kept(2**24)
+    for n in range(38, 61):
+        one = fit_crashes(X[:n], crashed[:n], "matern52", kept=kept).draws
+        other = fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws
+        np.testing.assert_array_equal(one.h, other.h)
+        np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_other_trials_and_other_crashes_have_other_draws():
+    X, crashed = grown(50)
+    kept = Kept(2**24)
+    fit_crashes(X, crashed, "matern52", kept=kept)
+    for where, which, mean in (
+        (X[::-1].copy(), crashed, UNKNOWN),
+        (X, ~crashed, UNKNOWN),
+        (X, crashed, RARE),
+    ):
+        one = fit_crashes(where, which, "matern52", mean, kept=kept).draws
+        np.testing.assert_array_equal(
+            one.h, fit_crashes(where, which, "matern52", mean, kept=Kept(0)).draws.h
+        )
+
+
+def test_trials_that_are_added_teach_as_much_as_the_first_ones():
+    X, crashed = grown(SETTLED + 25)
+    x = np.random.default_rng(1).random((200, 3))
+    added = 0
+    for n in range(SETTLED + 1, len(X) + 1):
+        added += last_due(n) < n
+        found = fit_crashes(X[:n], crashed[:n], "matern52")
+        at_once = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed[:n]), 16384)
+        many = dataclasses.replace(found, draws=at_once)
+        error = np.abs(np.exp(found.log_prob(x)) - np.exp(many.log_prob(x)))
+        assert error.max() < 0.06
+        assert error.mean() < 0.008
+    assert added >= 15
+
+
+def test_a_crash_that_no_draw_foresaw_makes_the_draws_anew():
+    n = last_due(60) + 2
+    X = 0.3 * np.random.default_rng(0).random((n, 3))
+    X[-1] = 0.15
+    crashed = np.arange(n) == n - 1
+    found = fit_crashes(X, crashed, "matern52")
+    anew = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed), DRAWS)
+    np.testing.assert_allclose(found.draws.h, anew.h, atol=1e-6)
+
+
+def test_an_answer_for_a_read_only_array_is_kept():
+    X, crashed = grown(20)
+    crashes, x = fit_crashes(X, crashed, "matern52"), np.random.default_rng(1).random((9, 3))
+    plain = crashes.log_prob(x)
+    assert crashes.log_prob(x) is not plain
+    x.flags.writeable = False
+    known = crashes.log_prob(x)
+    np.testing.assert_array_equal(known, plain)
+    assert crashes.log_prob(x) is known
+    assert not known.flags.writeable

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import close
-from tumble.core.process.signs import draw_given_signs
+from tumble.core.arrays import Array
+from tumble.core.process.signs import add_signs, draw_given_signs
 
 
 def covariance(n, seed=0):
@@ -49,5 +50,29 @@ def test_nearly_all_draws_count(n):
     distance = np.linalg.norm(X[:, None] - X, axis=2)
     C = np.exp(-0.5 * (distance / 0.4) ** 2) + 0.01 * np.eye(n)
     signs = np.where((X**2).sum(axis=1) > 1.2, 1.0, -1.0)
-    weights = draw_given_signs(-1.0, C, signs, 256).weights
-    assert 1.0 / (weights @ weights) > 0.4 * 256
+    assert draw_given_signs(-1.0, C, signs, 256).effective > 0.4 * 256
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_draws_to_which_signs_were_added_have_the_moments_of_rejection_sampling(first):
+    mean, C, signs = -0.7, covariance(5), np.array([-1.0, -1.0, 1.0, -1.0, 1.0])
+    L = np.linalg.cholesky(C)
+    h = mean + np.random.default_rng(1).standard_normal((400_000, 5)) @ L.T
+    kept = h[(h * signs > 0.0).all(axis=1)]
+    assert len(kept) > 2000
+    drawn = draw_given_signs(mean, C[:first, :first], signs[:first], 8192)
+    while (n := len(drawn.h)) < 5:  # it stops where half of the draws do not count any more
+        drawn = add_signs(drawn, mean, L, signs[n:], n)
+        assert len(drawn.h) > n
+    error = 4.0 * kept.std(axis=0) * np.sqrt(1.0 / len(kept) + 1.0 / drawn.effective)
+    assert (np.abs(drawn.h @ drawn.weights - kept.mean(axis=0)) < error).all()
+    assert (drawn.h * signs[:, None] >= 0.0).all()
+    assert drawn.weights.sum() == pytest.approx(1.0)
+
+
+def test_no_sign_is_added_that_hardly_any_draw_agrees_with():
+    C = np.full((3, 3), 0.95) + 0.05 * np.eye(3)
+    drawn = draw_given_signs(-1.0, C[:1, :1], -np.ones(1), 512)
+    for last, count in ((-1.0, 3), (1.0, 2)):
+        signs: Array = np.array([-1.0, last])
+        assert len(add_signs(drawn, -1.0, np.linalg.cholesky(C), signs).h) == count

@@ -22,8 +22,10 @@ from ..normal import LOG_SQRT_2PI
 from .cholesky import cholesky, solve
 from .covariance import Covariance, Hyper
 from .gp import GP
+from .kept import Kept
 from .kernels import Kernel
-from .signs import SignedDraws, draw_given_signs
+from .refit import last_due
+from .signs import SignedDraws, add_signs, draw_given_signs
 from .sites import SiteCrashes, fit_sites
 
 DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
@@ -31,6 +33,9 @@ LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = (
     0.03  # standard deviation of the noise; a machine that is run again at a setting hardly ever differs
 )
+
+
+DRAWN = Kept(32 * 2**20)  # bytes
 
 
 class MeanLaw(NamedTuple):
@@ -81,8 +86,18 @@ class Crashes:
     draws: SignedDraws
 
     def log_prob(self, x: Array) -> Array:
-        """(M,) log P(no crash) at x (M, D)."""
-        return self._at(self.covariance.between(x, self.X)).log_prob
+        """(M,) log P(no crash) at x (M, D).
+
+        If x is a read-only array, the answer is kept until another such array comes.
+        """
+        known: tuple[Array, Array] | None = self.__dict__.get("_latest")
+        if known is not None and known[0] is x:
+            return known[1]
+        value = self._at(self.covariance.between(x, self.X)).log_prob
+        if not x.flags.writeable:
+            value.flags.writeable = False
+            self.__dict__["_latest"] = x, value
+        return value
 
     def log_prob_and_grad(self, x: Array) -> tuple[Array, Array]:
         """log P(no crash) (M,) at x (M, D), and its gradient (M, D)."""
@@ -141,11 +156,40 @@ def smooth_part(dim: int) -> Hyper:
 
 
 def fit_crashes(
-    X: Array, crashed: Flags, kernel: Kernel, mean: MeanLaw = UNKNOWN, count: int = DRAWS
+    X: Array, crashed: Flags, kernel: Kernel, mean: MeanLaw = UNKNOWN, count: int = DRAWS, kept: Kept = DRAWN
 ) -> Crashes:
-    """The latent process given trials X (N, D) and which of them crashed, by `count` draws."""
+    """The latent process given trials X (N, D) and which of them crashed, by `count` draws.
+
+    Draws of many trials are kept, and later trials are added to them; they are made anew when there are 8 %
+    more trials, or where too few of them agree with what was seen since. Whether they were kept changes no
+    bit of them.
+    """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
+    chol, signs = cholesky(_of_trials(covariance, X, mean)), np.where(crashed, 1.0, -1.0)
+    first = last_due(len(X))
+    while True:
+        draws = _first_draws(covariance, X[:first], signs[:first], mean, count, kept)
+        draws = add_signs(draws, mean.centre, chol, signs[first:], seed=first)
+        if len(draws.h) == len(X):
+            return Crashes(covariance, X, crashed, mean, chol, draws)
+        first = len(draws.h) + 1
+
+
+def _of_trials(covariance: Covariance, X: Array, mean: MeanLaw) -> Array:
+    """(N, N) C, the covariance of h at the trials."""
     C = covariance.between(X, X) + mean.spread**2
     C.flat[:: len(C) + 1] += SHARPNESS**2
-    draws = draw_given_signs(mean.centre, C, np.where(crashed, 1.0, -1.0), count)
-    return Crashes(covariance, X, crashed, mean, cholesky(C), draws)
+    return C
+
+
+def _first_draws(
+    covariance: Covariance, X: Array, signs: Array, mean: MeanLaw, count: int, kept: Kept
+) -> SignedDraws:
+    """Draws at trials X (N, D) with these signs (N,), kept or made."""
+    key = covariance.kernel, mean, count, X.tobytes(), signs.tobytes()
+    known = kept.get(key)
+    if known is None:
+        draws = draw_given_signs(mean.centre, _of_trials(covariance, X, mean), signs, count)
+        known = np.vstack([draws.h, draws.weights])
+        kept.keep(key, known)
+    return SignedDraws(known[:-1], known[-1])

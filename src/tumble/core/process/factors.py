@@ -15,44 +15,17 @@ from scipy.linalg.lapack import dpotrf
 from ..arrays import Array
 from .cholesky import cholesky, solve
 from .covariance import Covariance, Hyper
+from .kept import Kept
 from .kernels import Kernel
 
 FEW = 400  # up to so many data
 SHORT_STEP, STEP = 16, 64  # rows, of few data and of more; the last ones, fewer than this, are not kept
 MOST_BYTES = 128 * 2**20  # of the factors that are kept
 
-Key = tuple[Kernel, tuple[float, ...], bytes]
+FACTORS = Kept(MOST_BYTES)
 
 
-class Factors:
-    """Factors that were used lately, the latest last.
-
-    Threads may share them: each change puts a new dict in the place of the old one.
-    """
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most, self._kept = most_bytes, dict[Key, Array]()
-
-    def get(self, key: Key) -> Array | None:
-        """A factor that was kept; None where it was not."""
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept = {**{k: kept for k, kept in self._kept.items() if k != key}, key: found}
-        return found
-
-    def keep(self, key: Key, factor: Array) -> None:
-        """Keep a factor, and forget those that were not used for longest where there are too many."""
-        factor.flags.writeable = False
-        kept = {**self._kept, key: factor}
-        while sum(each.nbytes for each in kept.values()) > self._most:
-            del kept[next(iter(kept))]
-        self._kept = kept
-
-
-FACTORS = Factors()
-
-
-def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Factors = FACTORS) -> Array:
+def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Kept = FACTORS) -> Array:
     """(N, N) the lower factor of the covariance of X (N, D) with `nugget` on its diagonal."""
     covariance, n = Covariance(kernel, hyper), len(X)
     step = SHORT_STEP if n <= FEW else STEP

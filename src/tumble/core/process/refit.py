@@ -1,5 +1,6 @@
 """When the hyperparameters of a process are learned again, and when the last ones still serve."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -62,6 +63,11 @@ def priors_in_use(priors: Priors, dim: int, noise: float | None, outputs: Output
 def is_due(n: int, learned_from: int) -> bool:
     """Whether hyperparameters learned from `learned_from` observations are to be learned again from n."""
     return n <= SETTLED or _generation(n) > _generation(max(learned_from, 1))
+
+
+def last_due(n: int) -> int:
+    """At how many observations, up to n, hyperparameters that were always learned when due were learned."""
+    return n if n <= SETTLED else min(n, max(SETTLED + 1, math.ceil(GROWTH ** _generation(n))))
 
 
 def _generation(n: int) -> int:

@@ -12,7 +12,8 @@ and target ν / τ,
     q / t_i ∝ N(b, u),   1/u = 1/v - τ,   b = u (a/v - ν)
     log Z_i = log Φ(s b/√u) + ½ b²/u - ½ a²/v + const
 
-Without the sites, an element that comes late would often contradict what was drawn before it.
+Without the sites, an element that comes late would often contradict what was drawn before it. A few may come
+late all the same (`add_signs`): sites cost far more than draws.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from ..arrays import Array
-from .cholesky import cholesky
+from .cholesky import cholesky, solve
 from .sites import propagate
 
 SETTLED = 1e-3  # what the sites may still change by: they guide the draws, the weights put them right
@@ -43,6 +44,11 @@ class SignedDraws:
     h: Array
     weights: Array
 
+    @property
+    def effective(self) -> float:
+        """How many draws of equal weights would be worth as much."""
+        return float(1.0 / (self.weights @ self.weights))
+
 
 def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int = 0) -> SignedDraws:
     """`count` draws of N(mean, C) with the given signs (N,): 1 above 0, -1 below."""
@@ -51,15 +57,56 @@ def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int 
     middle = mean + gain.T @ (sites.target - mean)
     L = cholesky(C - C @ gain)
     h, e, log_w = np.empty((len(signs), count)), np.empty((len(signs), count)), np.zeros(count)
-    rng = np.random.default_rng(seed)
-    strata = np.log((np.arange(count) + 0.5) / count)
+    rng, strata = np.random.default_rng(seed), _strata(count)
     for i, sign in enumerate(signs):
         a, v, tau = middle[i] + L[i, :i] @ e[:i], L[i, i] ** 2, 1.0 / sites.var[i]
         u = 1.0 / max(1.0 / v - tau, LEAST / v)
         b = u * (a / v - tau * sites.target[i])
-        log_p = log_ndtr((sign / np.sqrt(u)) * b)
-        h[i] = b - sign * np.sqrt(u) * ndtri_exp(rng.permutation(strata) + log_p)
+        h[i], log_p = _beyond(b, np.sqrt(u), sign, rng.permutation(strata))
         e[i] = (h[i] - a) / L[i, i]
         log_w += log_p + 0.5 * b * b / u - 0.5 * a * a / v
-    weights = np.exp(log_w - log_w.max())
-    return SignedDraws(h, weights / weights.sum())
+    return SignedDraws(h, _weights(log_w))
+
+
+def add_signs(draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int = 0) -> SignedDraws:
+    """`draws` of the first elements of N(mean, L Lᵀ), with more elements that have the next `signs` (K,).
+
+    Each new element is drawn given those before it, and its sign; that is as likely as the weight says. What
+    was drawn before is only weighted anew. So no more elements are added once less than half as many draws
+    count as did.
+    """
+    h, log_w = draws.h, np.log(draws.weights)
+    e = solve(L[: len(h), : len(h)], h - mean)
+    rng, strata, enough = np.random.default_rng(seed), _strata(len(log_w)), 0.5 * draws.effective
+    for sign in signs:
+        i = len(h)
+        a = mean + L[i, :i] @ e
+        drawn, log_p = _beyond(a, L[i, i], sign, rng.permutation(strata))
+        log_w = log_w + log_p
+        more = SignedDraws(np.vstack([h, drawn]), _weights(log_w))
+        if more.effective < enough:
+            break
+        draws, h, e = more, more.h, np.vstack([e, (drawn - a) / L[i, i]])
+    return draws
+
+
+def _beyond(mean: Array, std: float, sign: float, log_u: Array) -> tuple[Array, Array]:
+    """Draws of N(mean, std²), mean (S,), that have the sign, from the logarithms of uniform ones (S,).
+
+    Returns
+    -------
+    h, log_p : (S,)
+        The draws, and how likely the sign is.
+    """
+    log_p = log_ndtr((sign / std) * mean)
+    return mean - sign * std * ndtri_exp(log_u + log_p), log_p
+
+
+def _strata(count: int) -> Array:
+    """(S,) the logarithms of numbers spread evenly over the unit interval."""
+    return np.asarray(np.log((np.arange(count) + 0.5) / count))
+
+
+def _weights(logs: Array) -> Array:
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,30 @@
+"""What is kept between suggestions, and what is forgotten."""
+
+import numpy as np
+
+from tumble.core.process.kept import Kept
+
+
+def test_what_was_not_used_for_longest_is_forgotten():
+    kept = Kept(most_bytes=2 * 800)
+    kept.keep("one", np.zeros((10, 10)))
+    kept.keep("two", np.zeros((10, 10)))
+    assert kept.get("one") is not None
+    kept.keep("three", np.zeros((10, 10)))
+    assert kept.get("two") is None
+    assert kept.get("one") is not None
+    assert kept.get("three") is not None
+
+
+def test_what_is_kept_can_not_be_changed():
+    kept = Kept(most_bytes=800)
+    kept.keep("one", np.zeros(10))
+    found = kept.get("one")
+    assert found is not None
+    assert not found.flags.writeable
+
+
+def test_what_is_larger_than_all_that_may_be_kept_is_not_kept():
+    kept = Kept(most_bytes=800)
+    kept.keep("one", np.zeros(101))
+    assert kept.get("one") is None

@@ -73,6 +73,6 @@ def test_draws_to_which_signs_were_added_have_the_moments_of_rejection_sampling(
 def test_no_sign_is_added_that_hardly_any_draw_agrees_with():
     C = np.full((3, 3), 0.95) + 0.05 * np.eye(3)
     drawn = draw_given_signs(-1.0, C[:1, :1], -np.ones(1), 512)
+    L: Array = np.asarray(np.linalg.cholesky(C), dtype=np.float64)
     for last, count in ((-1.0, 3), (1.0, 2)):
-        signs: Array = np.array([-1.0, last])
-        assert len(add_signs(drawn, -1.0, np.linalg.cholesky(C), signs).h) == count
+        assert len(add_signs(drawn, -1.0, L, np.array([-1.0, last])).h) == count

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from tumble import Failure, Optimizer, Outcome, Trial, plots
+from tumble import BudgetExhausted, Failure, Optimizer, Outcome, Trial, plots
 from tumble.shown import percent, safety
 
 Array = NDArray[np.float64]
@@ -60,13 +60,17 @@ def drill(x: Array) -> Outcome:
 def search(method: Literal["tumble", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
     """One search from the known setting; ``live`` prints every trial with what was asked for.
 
-    With a budget it ends when little is left to gain; the other search can't tell.
+    With a budget it ends when little is left to gain, or when no trial may start; the other search can't tell.
     """
     opt = Optimizer(BOUNDS, trials, FAILURES if method == "tumble" else None, CONSTRAINTS, seed, method)
     first = drill(START)
     opt.tell(START, first.value, constraints=first.constraints, billed=False)
     while opt.trials_left and not (method == "tumble" and is_done(opt)):
-        suggestion = opt.ask()
+        try:
+            suggestion = opt.ask()
+        except BudgetExhausted as end:
+            print(end)
+            break
         try:
             outcome = drill(suggestion.x)
             trial = opt.tell(suggestion, outcome.value, constraints=outcome.constraints)

@@ -55,3 +55,18 @@ def test_a_search_is_cut_at_its_last_allowed_failure():
     opt = demo.search("eic", 0, live=False, trials=8)
     assert demo.until_failure(opt, 99) == list(opt.trials)
     assert sum(t.failed for t in demo.until_failure(opt, 1)) == min(1, opt.n_failures)
+
+
+def test_a_search_that_fails_beyond_its_budget_ends_and_says_so(monkeypatch, capsys):
+    drilled = demo.drill
+
+    def breaks(x):
+        if np.array_equal(x, demo.START):
+            return drilled(x)
+        raise Failure("bit broke")
+
+    monkeypatch.setattr(demo, "drill", breaks)
+    monkeypatch.setattr(demo, "FAILURES", 0)
+    opt = demo.search("tumble", 0, live=False)
+    assert opt.n_failures == 1
+    assert "1 trial failed where 0 may" in capsys.readouterr().out

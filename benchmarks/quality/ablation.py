@@ -34,6 +34,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("no descents", "tumble", {"descend": False}),
     Row("bold below ρ", "tumble", {"keep_rho": False}),
     Row("the best polished on", "tumble", {"look_elsewhere": False}),
+    Row("no stepping stones", "tumble", {"stepping_stones": False}),
     Row("relaxed choices", "tumble", {"admissible": False}),
     Row("relearned always", "tumble", {"relearn": "always"}),
     Row("four restarts", "tumble", {"restarts": 4}),

@@ -46,7 +46,15 @@ _SAFE_SET = _from(".baselines.safe_set", "safe_set")
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        Method("tumble", _DEFAULT, constrained=True, controlled=True, elsewhere=_FAR_BETTER, label="tumble"),
+        Method(
+            "tumble",
+            _DEFAULT,
+            constrained=True,
+            controlled=True,
+            elsewhere=_FAR_BETTER,
+            stones=True,
+            label="tumble",
+        ),
         Method("xs", _EXCURSION, constrained=False, samples_minima=True, label="Xs"),
         Method("xsf", _EXCURSION, constrained=True, controlled=True, samples_minima=True, label="XsF"),
         Method("ei", _EI, constrained=False, label="EI"),

@@ -173,3 +173,12 @@ def test_the_gradient_survives_certain_failure():
     value, grad = Feasibility((gp,)).log_prob_and_grad(X + 0.01)
     assert (value < -1000.0).all()
     assert np.isfinite(grad).all()
+
+
+def test_what_a_trial_tells_is_asked_of_each_constraint():
+    feasibility = replace(with_crashes(), measured=True)
+    rng = np.random.default_rng(2)
+    x, goals = rng.random((5, 2)), rng.random((3, 2))
+    (gp,) = feasibility.constraints
+    (share,) = feasibility.shared_variances(x, goals)
+    np.testing.assert_array_equal(share, gp.shared_variance(x, goals, gp.hyper.noise**2))

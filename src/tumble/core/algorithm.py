@@ -24,6 +24,7 @@ from .search.domain import Domain
 from .search.known import Known
 from .search.maximize import EXACT, ROUGH, STEADY
 from .search.modes import Proposal, Search
+from .search.stones import next_step
 from .settings import Settings
 
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
@@ -96,11 +97,8 @@ def propose(
     within = STEADY if lighter is settings else ROUGH
     search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, within=within)
     x = _maximum(search, decision, method)
-    other = None if x is None else _elsewhere(search, x, decision, method)
     if x is not None:
-        chosen = x if other is None else other
-        found = search.report(chosen, decision.mode, decision.rho)
-        found = replace(found, elsewhere=bool((chosen != x).any()))
+        found = _refined(search, x, decision, method, state)
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)
@@ -139,6 +137,20 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
         rho = decision.rho if method.controlled else 0.0
         return search.bold(rho) if method.times_phi else search.free()  # (15)
     return search.careful(decision.rho) if decision.mode == "careful" else None  # (13)
+
+
+def _refined(
+    search: Search, x: Array, decision: Decision, method: Method, state: BudgetState | None
+) -> Proposal:
+    """A trial at x, where the acquisition is largest; where x gains little, a stone, or one elsewhere."""
+    settings, rho, stone = search.context.settings, decision.rho, False
+    more = state is not None and state.trials_left > 1
+    if method.stones and settings.stepping_stones and more and decision.mode == "careful":
+        x, stone = next_step(search, x, rho)
+    other = None if stone else _elsewhere(search, x, decision, method)
+    if other is None:
+        return replace(search.report(x, decision.mode, rho), stone=stone)
+    return replace(search.report(other, decision.mode, rho), elsewhere=bool((other != x).any()))
 
 
 def _elsewhere(search: Search, x: Array, decision: Decision, method: Method) -> Array | None:

@@ -145,6 +145,10 @@ class Feasibility:
         """(M,) Φ^-1(φ) alone."""
         return quantile_from_log(self.log_prob(x))
 
+    def shared_variances(self, x: Array, goals: Array) -> list[Array]:
+        """Of each constraint (M, K) the share of its variance at `goals` that a trial at x explains."""
+        return [gp.shared_variance(x, goals, self.noise(gp)) for gp in self.constraints]
+
     def noise(self, gp: GP) -> float:
         """The variance of the noise that safety counts, in model units: 0 where it is about g itself."""
         return gp.hyper.noise**2 if self.measured else 0.0

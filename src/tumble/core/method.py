@@ -41,6 +41,8 @@ class Method:
         among its candidates (`Settings.descend_safely`) even if there is one limit only.
     elsewhere
         Builds what is maximised where `build` only polishes the best trial; None to polish on.
+    stones
+        Whether a careful trial may be a stepping stone (core.search.stones). The acquisition must be EI.
     listed
         False for methods that serve ablations only.
     label
@@ -55,5 +57,6 @@ class Method:
     own_level: float | None = None
     samples_minima: bool = False
     elsewhere: Build | None = None
+    stones: bool = False
     listed: bool = True
     label: str = ""

@@ -25,6 +25,7 @@ SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
     "share_failures", "doubt_safety", "integrate", "look_elsewhere", "widen_at_end",
+    "stepping_stones",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
@@ -111,6 +112,9 @@ class Settings:
     look_elsewhere
         Whether the default search, where it only polishes its best trial, looks every second time where a
         trial could be far better (`core.search.default`).
+    stepping_stones
+        Whether the default search, where it is careful, may make a trial that teaches of a better setting
+        which is not sure enough yet (`core.search.stones`).
     admissible
         Whether the search moves among the settings that can be run: integers and choices by steps. If False,
         it moves in the unit cube and the settings nearest to what it finds are compared.
@@ -200,6 +204,7 @@ class Settings:
     allowed_minima: bool = True
     keep_rho: bool = True
     look_elsewhere: bool = True
+    stepping_stones: bool = True
     admissible: bool = True
     safety_first: bool = True
     keep_last_failure: bool = False
@@ -293,6 +298,7 @@ class Settings:
             allowed_minima=False,
             keep_rho=False,
             look_elsewhere=False,
+            stepping_stones=False,
             restarts=10,
             raw_samples=512,
             descend=False,
@@ -313,12 +319,13 @@ class Settings:
     def for_history(self, n: int) -> "Settings":
         """With fewer candidates and local searches, where n trials make each of them dear.
 
-        A third of both are left. No descent under P(safe) is made: the best of so many trials lie low.
+        A third of both are left. No descent under P(safe) is made, and no stepping stone looked for: the best
+        of so many trials lie low.
         """
         if n <= MANY:
             return self
         third = {name: -(-getattr(self, name) // 3) for name in ("raw_samples", "restarts")}
-        return replace(self, **third, descend_safely=False)
+        return replace(self, **third, descend_safely=False, stepping_stones=False)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready. A setting that 0.1.0 had keeps its key."""
@@ -347,6 +354,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
         "doubt_safety", "integrate", "look_elsewhere", "share_failures", "widen_at_end",
+        "stepping_stones",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

@@ -210,3 +210,16 @@ def test_the_mean_at_the_data_knows_the_noise_of_each_observation():
     gp = condition("matern52", dense.hyper, dense.X, dense.y, noise_var=noise_var)
     close(gp.fitted(), gp.mean(dense.X), 1e-7)
     close(gp.with_pending(queries(3)).fitted()[: len(dense.y)], gp.mean(dense.X), 1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("noise", [0.0, 0.04])
+def test_an_observation_explains_the_variance_that_is_gone_after_it(kernel, noise):
+    gp, dense = problem(kernel, 2, 7, noise=0.1, additive=0.3)
+    rng = np.random.default_rng(1)
+    x, goals = rng.random((4, 2)), rng.random((3, 2))
+    _, before = gp.predict(goals)
+    for row, share in zip(x, gp.shared_variance(x, goals, noise), strict=True):
+        more = condition(kernel, gp.hyper, np.vstack([gp.X, row]), np.append(dense.y, 0.7))
+        _, after = more.predict(goals)
+        close(share, 1.0 - (after + noise) / (before + noise), 1e-6)

@@ -141,7 +141,7 @@ def test_the_lowest_means_that_are_allowed_are_looked_at_for_the_minimum_and_whe
         asked.append(len(points))
         return points[:0]
 
-    monkeypatch.setattr(Context, "_lowest_allowed", note)
+    monkeypatch.setattr(Context, "_lowest_from", note)
     known = settled(6)
     known = history(known.X, known.y, np.tile(known.g, (1, limits)))
     propose(known, BudgetState(2.0, 20, 3), METHODS[name], Settings(), np.random.default_rng(0))

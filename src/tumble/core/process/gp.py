@@ -178,6 +178,15 @@ class GP:
         half, x = at.half[:, rows], x[rows]
         return at.mean[rows], self.covariance(x, x) - half.T @ half
 
+    def shared_variance(self, x: Array, goals: Array, noise: float = 0.0) -> Array:
+        """(M, K) the share of the variance at `goals` (K, D) that an observation at x (M, D) explains.
+
+        noise: the variance of the noise that counts at the goals.
+        """
+        at, there = self.at(x), self.at(goals)
+        cov = self.covariance(x, goals) - at.half.T @ there.half
+        return np.asarray(cov**2 / ((at.var + self.hyper.noise**2)[:, None] * (there.var + noise)))
+
     def mean_with_gradient(self, x: Array) -> tuple[Array, Array]:
         """The posterior mean (M,) at x (M, D), and its gradient (M, D)."""
         if self._alone is not None:

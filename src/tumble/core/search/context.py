@@ -102,7 +102,7 @@ class Context:
         points = _read_only(self._spread_out())
         if not (self.settings.descend_safely and self.limited and self._has_wedges):
             return points
-        lowest = self._lowest_allowed(points)
+        lowest = self._lowest_from(points)
         both = _read_only(np.vstack([points, lowest]))
         for gp in (self.objective, *self.models.feasibility.constraints):
             gp.keep_joined(points, lowest, both)
@@ -147,7 +147,7 @@ class Context:
             return [*LEVELS, *([rho] if 0.0 < rho < 1.0 else [])]
         return [LEVELS[0], rho if self.decision.mode == "careful" else LEVELS[1]]
 
-    def _admissible(self, points: Array) -> Array:
+    def admissible(self, points: Array) -> Array:
         """The points (M, D) of the cube, or those next to them that can be run."""
         points = np.clip(points, 0.0, 1.0)
         return points if self.steps is None else self.steps.snap(points)
@@ -157,21 +157,30 @@ class Context:
         """Whether the lowest means that P(safe) allows are wanted: for f*, or because many limits meet."""
         return self.for_minima or len(self.models.feasibility.constraints) >= MANY_LIMITS
 
-    def _lowest_allowed(self, points: Array) -> Array:
+    def _lowest_from(self, points: Array) -> Array:
         """(M, D) where the mean is lowest under φ >= each of `_levels`, downhill from the best trial.
 
         Other basins are looked for from some of `points` (P, D), and from the neighbours of the best trial
         among steps and choices.
         """
-        steps, best, levels = self.steps, self.best[0], self._levels
-        shift = BESIDE * np.minimum(self.scales, 1.0) * self.rng.standard_normal((len(levels), len(best)))
+        steps, levels = self.steps, self._levels
+        beside = self.beside_best(len(levels))
         others = points[self.rng.choice(len(points), min(OTHERS, len(points)), replace=False)]
         if steps is not None:
-            others = np.vstack([others, steps.neighbours(best)[:MOST_NEIGHBOURS]])
-        starts = np.vstack([self._admissible(best + shift), others])
+            others = np.vstack([others, steps.neighbours(self.best[0])[:MOST_NEIGHBOURS]])
         rho = self.decision.rho if self.decision.mode == "careful" else levels[0]
         p_safe = np.append(levels, np.full(len(others), rho))
-        moves = np.ones(len(best), dtype=bool) if steps is None else steps.moves
+        return self.lowest_allowed(np.vstack([beside, others]), p_safe)
+
+    def beside_best(self, count: int) -> Array:
+        """(count, D) starts of a descent next to the best trial."""
+        best = self.best[0]
+        shift = BESIDE * np.minimum(self.scales, 1.0) * self.rng.standard_normal((count, len(best)))
+        return self.admissible(best + shift)
+
+    def lowest_allowed(self, starts: Array, p_safe: Array) -> Array:
+        """(M, D) where the mean is lowest with φ >= `p_safe` (M,), downhill from `starts` (M, D)."""
+        moves = np.ones(starts.shape[1], dtype=bool) if self.steps is None else self.steps.moves
         return self.keep(Allowed(self.objective, self.models.feasibility, moves).lowest(starts, p_safe))
 
     @cached_property

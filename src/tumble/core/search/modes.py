@@ -46,6 +46,7 @@ class Proposal:
     warm: Fitted | None = None
     gain: Gain | None = None  # of the trials left, in the user's units
     elsewhere: bool = False  # whether the best trial would only have been polished
+    stone: bool = False  # whether it teaches of a better setting (core.search.stones)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Search:
 
     def _above(self, rho: float, fun: ValueAndGrad, screen: Callable[[Array], Array]) -> Array | None:
         """argmax of `fun` subject to φ(x) >= ρ, or None where no such x was found that is worth a trial."""
-        points = self._points_above(float(ndtri(rho)))
+        points = self.points_above(float(ndtri(rho)))
         if len(points) == 0:
             return None
         feasibility, held = self.context.models.feasibility, self.context.held
@@ -129,11 +130,11 @@ class Search:
     def _may_be_asked(self, x: Array) -> bool:
         """Whether x (D,) was not tried yet, or trying it again teaches something: results are noisy."""
         context = self.context
-        if self.revisit or self._is_new(Maxima(x[None, :], np.zeros(1)))[0]:
+        if self.revisit or self.is_new(x[None, :])[0]:
             return True
         return is_noisy(context.history, context.models)
 
-    def _points_above(self, level: float) -> Array:
+    def points_above(self, level: float) -> Array:
         """(P, D) candidates and surroundings of safe trials whose margin is above `level`.
 
         Where they are too few, the margin is climbed from the nearest ones.
@@ -226,12 +227,12 @@ class Search:
         best = self._polished(self._ascend(climb, starts, worth), worth)
         if self.revisit:
             return self._first_of(best)
-        new = self._is_new(best)
+        new = np.isfinite(best.values) & self.is_new(best.points)
         if not new.any():
             domain = self.context.domain
             found = others[:64] if domain is None else domain.admissible(others)
             fallback = Maxima(found, worth(found))
-            among = self._is_new(fallback)
+            among = np.isfinite(fallback.values) & self.is_new(found)
             best, new = (fallback, among) if among.any() else (best, ~new)
         return self._first_of(Maxima(best.points, np.where(new, best.values, -np.inf)))
 
@@ -261,8 +262,8 @@ class Search:
         found = domain.snap(np.vstack([climb(starts).points, starts]))
         return Maxima(found, worth(found))
 
-    def _is_new(self, found: Maxima) -> Flags:
-        """(M,) which points have a value and are neither tried nor in flight."""
+    def is_new(self, points: Array) -> Flags:
+        """(M,) which of `points` (M, D) are neither tried nor in flight."""
         seen = np.vstack([self.context.history.X, self.context.history.pending])
-        distance = np.abs(found.points[:, None, :] - seen).max(axis=2)
-        return np.asarray(np.isfinite(found.values) & (distance >= SAME).all(axis=1))
+        distance = np.abs(points[:, None, :] - seen).max(axis=2)
+        return np.asarray((distance >= SAME).all(axis=1))

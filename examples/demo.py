@@ -60,7 +60,7 @@ def drill(x: Array) -> Outcome:
 def search(method: Literal["tumble", "eic"], seed: int, *, live: bool, trials: int = TRIALS) -> Optimizer:
     """One search from the known setting; ``live`` prints every trial with what was asked for.
 
-    With a budget it ends when little is left to gain, or when no trial may start; the other search can't tell.
+    With a budget it ends when little is left to gain or no trial may start; the other search can't tell.
     """
     opt = Optimizer(BOUNDS, trials, FAILURES if method == "tumble" else None, CONSTRAINTS, seed, method)
     first = drill(START)

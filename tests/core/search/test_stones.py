@@ -202,6 +202,39 @@ def test_a_stone_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(space.snap(step.x[None, :])[0], step.x)
 
 
+def test_there_is_no_stone_while_something_is_in_flight_or_before_anything_was_safe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stones, "TRIALS", 1e-300)
+    aim_at(monkeypatch, 0.95)
+    past, x = shallow(), np.array([0.149])
+    assert next_step(search_of(past), x, RHO).is_stone
+    assert next_step(search_of(replace(past, pending=np.array([[0.7]]))), x, RHO) == (x, False)
+    assert next_step(search_of(history(past.X, past.y, 1.0 + np.abs(past.g))), x, RHO) == (x, False)
+
+
+def test_settings_that_are_snapped_at_the_end_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stones, "TRIALS", 1e-300)
+    space, settings = Space({"x": Float(0.0, 1.0), "n": Int(0, 4)}), replace(Settings(), admissible=False)
+    X = space.snap(np.column_stack([np.linspace(0.05, 0.3, 8), np.linspace(0.0, 1.0, 8)]))
+    search = search_of(shallow(X), domain=space.domain, settings=settings)
+    x = X[0]
+    assert next_step(search, x, RHO) == (x, False)
+
+
+def test_a_limit_that_is_certain_needs_nothing_of_a_stone() -> None:
+    gp, dense = problem("matern52", 2, 8)
+    certain = condition(gp.kernel, gp.hyper, gp.X, dense.y - 1e4, prior_mean=-1e4)
+    rng = np.random.default_rng(0)
+    goals, at = rng.random((20, 2)), rng.random((6, 2))
+    goals = goals[np.exp(Feasibility((gp,)).log_prob(goals)) < RHO]
+    assert len(goals) > 3
+    alone = log_reached(Feasibility((gp,)), at, goals, RHO)
+    np.testing.assert_allclose(log_reached(Feasibility((gp, certain)), at, goals, RHO), alone, rtol=1e-9)
+    none = log_reached(Feasibility((certain,)), at, goals, RHO)
+    assert not np.isnan(none).any()
+
+
 def test_without_limits_there_is_no_stone() -> None:
     past = history(np.array([[0.2], [0.3], [0.8]]), np.array([1.0, 0.5, np.nan]), crashed=np.arange(3) == 2)
     x = np.array([0.31])

@@ -66,7 +66,7 @@ def is_due(n: int, learned_from: int) -> bool:
 
 
 def last_due(n: int) -> int:
-    """At how many observations, up to n, hyperparameters that were always learned when due were learned."""
+    """The latest count of observations, up to n, at which hyperparameters are due."""
     return n if n <= SETTLED else min(n, max(SETTLED + 1, math.ceil(GROWTH ** _generation(n))))
 
 

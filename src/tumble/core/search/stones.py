@@ -11,9 +11,9 @@ probability
 
     Φ((s - z √(1 - r²)) / r)
 
-A stone is worth EI at its goal times this probability of each limit. A crash is not measured, and that a
-trial is safe which was nearly sure to be teaches little: P(no crash) at the goal, c, stays what it is. What ρ
-allows beside it is split among the limits as their risk at the goal is now:
+A stone is worth EI at its goal times this probability of each limit. A crash is not
+measured, and a safe trial that was expected to be safe teaches little about crashes: P(no crash) at the goal,
+c, stays what it is. What ρ allows beside it is split among the limits as their risk at the goal is now:
 
     Φ(z_j) = (ρ / c)^w_j,   w_j = log Φ(s_j) / Σ_i log Φ(s_i)
 
@@ -29,6 +29,7 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from ..arrays import Array
 from ..feasibility import Feasibility
 from ..normal import NEARLY_CERTAIN
+from .context import Context
 from .modes import Search
 
 LEVELS = (0.1, 0.3, 0.5, 0.7)  # of φ: where the mean is lowest under each is a goal
@@ -50,7 +51,7 @@ def next_step(search: Search, x: Array, rho: float) -> Step:
 
     The acquisition of `search` must be EI.
     """
-    if not search.context.models.feasibility.constraints:
+    if not _may_help(search.context):
         return Step(x, False)
     feasibility, gain = search.context.models.feasibility, search.acquisition.screen
     goals = _goals(search)
@@ -78,16 +79,26 @@ def log_reached(feasibility: Feasibility, stones: Array, goals: Array, rho: floa
     """
     limits = len(feasibility.constraints)
     scores = feasibility.scores(goals)  # (K, G [+ 1])
-    risks = log_ndtr(scores)
-    to_share = np.log(rho) - risks[:, limits:].sum(axis=1)
-    scores, risks = scores[:, :limits], risks[:, :limits]
-    parts = risks / risks.sum(axis=1, keepdims=True)
-    needed = ndtri_exp(np.minimum(to_share, NEARLY_CERTAIN)[:, None] * parts)
+    log_p = np.minimum(log_ndtr(scores), NEARLY_CERTAIN)
+    to_share = np.log(rho) - log_p[:, limits:].sum(axis=1)
+    scores, log_p = scores[:, :limits], log_p[:, :limits]
+    parts = log_p / log_p.sum(axis=1, keepdims=True)
+    needed = ndtri_exp(np.minimum(to_share[:, None] * parts, NEARLY_CERTAIN))
     total = np.where(to_share < 0.0, 0.0, -np.inf) + np.zeros((len(stones), 1))
     for j, share in enumerate(feasibility.shared_variances(stones, goals)):
         share = np.clip(share, LEAST_SHARE, 1.0)
         total += log_ndtr((scores[:, j] - needed[:, j] * np.sqrt(1.0 - share)) / np.sqrt(share))
     return total
+
+
+def _may_help(context: Context) -> bool:
+    """Whether there are limits to learn of and a best trial, and nothing in flight may teach the same.
+
+    What a stone teaches is about settings that can be run: the search must move among them.
+    """
+    among = context.domain is None or context.settings.admissible
+    known = context.history.safe.any() and len(context.history.pending) == 0
+    return bool(among and known and context.models.feasibility.constraints)
 
 
 def _goals(search: Search) -> Array:

@@ -33,9 +33,7 @@ LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = (
     0.03  # standard deviation of the noise; a machine that is run again at a setting hardly ever differs
 )
-
-
-DRAWN = Kept(32 * 2**20)  # bytes
+DRAWN = Kept(32 * 2**20)  # the draws of the latest searches, in bytes
 
 
 class MeanLaw(NamedTuple):
@@ -160,9 +158,8 @@ def fit_crashes(
 ) -> Crashes:
     """The latent process given trials X (N, D) and which of them crashed, by `count` draws.
 
-    Draws of many trials are kept, and later trials are added to them; they are made anew when there are 8 %
-    more trials, or where too few of them agree with what was seen since. Whether they were kept changes no
-    bit of them.
+    Beyond 40 trials the draws are kept, and later trials are added to them. They are made anew when there are
+    8 % more trials, and when too few of them agree with a new trial. Keeping them changes no bit of them.
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
     chol, signs = cholesky(_of_trials(covariance, X, mean)), np.where(crashed, 1.0, -1.0)

@@ -11,13 +11,13 @@ probability
 
     Φ((s - z √(1 - r²)) / r)
 
-A stone is worth EI at its goal times this probability of each limit. A crash is not
-measured, and a safe trial that was expected to be safe teaches little about crashes: P(no crash) at the goal,
-c, stays what it is. What ρ allows beside it is split among the limits as their risk at the goal is now:
+A stone is worth EI at its goal times this probability of each limit. A safe trial that was expected to be
+safe teaches little about crashes: P(no crash) at the goal, c, stays what it is. The limits share what ρ
+leaves beside it, each as large a part as it has in their risk at the goal now:
 
     Φ(z_j) = (ρ / c)^w_j,   w_j = log Φ(s_j) / Σ_i log Φ(s_i)
 
-To gain over a stone takes two trials, so that it must be worth more than twice the EI of the best trial that
+A gain over a stone takes two trials. So a stone must be worth more than twice the EI of the best trial that
 is allowed.
 """
 

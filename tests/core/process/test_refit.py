@@ -12,13 +12,19 @@ from tumble.core.settings import Settings
 
 
 def test_hyperparameters_are_learned_again_when_there_are_eight_percent_more_data_however_they_came():
-    one_by_one = [n for n in range(41, 130) if is_due(n, n - 1)]
+    one_by_one = [n for n in range(41, 130) if is_due(n, n - 1, dim=4)]
     assert one_by_one[-5:] == [94, 102, 110, 119, 128]
     assert all(b - a <= 0.1 * a for a, b in pairwise(one_by_one))
-    assert is_due(300, 2)  # old data that came at once
-    assert all(is_due(n + 10, n) for n in range(40, 150, 10))
-    assert is_due(45, 0)  # never learned
-    assert not is_due(103, 102)
+    assert is_due(300, 2, dim=4)  # old data that came at once
+    assert all(is_due(n + 10, n, dim=4) for n in range(40, 150, 10))
+    assert is_due(45, 0, dim=4)  # never learned
+    assert not is_due(103, 102, dim=4)
+
+
+@pytest.mark.parametrize(("dim", "settled"), [(1, 40), (4, 40), (6, 60), (10, 100), (30, 100)])
+def test_the_more_parameters_the_longer_they_are_learned_after_each_observation(dim: int, settled: int):
+    assert all(is_due(n, n - 1, dim) for n in range(1, settled + 1))
+    assert not all(is_due(n, n - 1, dim) for n in range(settled + 1, settled + 4))
 
 
 @pytest.mark.parametrize("count", [12, 60])
@@ -54,6 +60,6 @@ def test_a_noise_of_zero_is_as_small_as_can_be():
 def test_last_due_is_where_hyperparameters_were_learned_last():
     learned = 0
     for n in range(1, 500):
-        if is_due(n, learned):
+        if is_due(n, learned, dim=1):
             learned = n
         assert last_due(n) == learned

@@ -13,8 +13,9 @@ from .kernels import Kernel
 from .outputs import Outputs
 from .priors import LARGEST_NOISE, Priors
 
-SETTLED = 40  # up to this many observations, hyperparameters are learned after each
-GROWTH = 1.08  # beyond, they are learned when there are 8 % more observations
+PER_PARAMETER = 10  # up to so many observations for each parameter, hyperparameters are learned after each,
+SETTLED, LATEST = 40, 100  # and up to 40 in any case, but not beyond 100
+GROWTH = 1.08  # then they are learned when there are 8 % more observations
 FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
 COLD_EVERY = 5  # later, a fit does so at every fifth observation,
 COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the last fit
@@ -38,7 +39,7 @@ def refit(
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
-    if last is not None and not always and not is_due(n, learned_from):
+    if last is not None and not always and not is_due(n, learned_from, X.shape[1]):
         target = outputs.to_model(y)
         relative = relative_noise(y, priors, outputs)
         noise_var = None if relative is None else last.noise**2 * relative
@@ -60,13 +61,14 @@ def priors_in_use(priors: Priors, dim: int, noise: float | None, outputs: Output
     return priors
 
 
-def is_due(n: int, learned_from: int) -> bool:
+def is_due(n: int, learned_from: int, dim: int) -> bool:
     """Whether hyperparameters learned from `learned_from` observations are to be learned again from n."""
-    return n <= SETTLED or _generation(n) > _generation(max(learned_from, 1))
+    settled = min(max(PER_PARAMETER * dim, SETTLED), LATEST)
+    return n <= settled or _generation(n) > _generation(max(learned_from, 1))
 
 
 def last_due(n: int) -> int:
-    """The latest count of observations, up to n, at which hyperparameters are due."""
+    """The latest count of observations, up to n, at which what few parameters need is learned again."""
     return n if n <= SETTLED else min(n, max(SETTLED + 1, math.ceil(GROWTH ** _generation(n))))
 
 

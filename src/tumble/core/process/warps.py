@@ -113,7 +113,7 @@ def refit_warped(
     """
     n = len(data.y)
     is_chosen = choose and is_choice_due(data, warp)
-    is_learned = last is None or always or is_chosen or is_due(n, last.learned_from)
+    is_learned = last is None or always or is_chosen or is_due(n, last.learned_from, data.X.shape[1])
     partly = n > MANY and is_learned
     taught = data.some(ENOUGH) if partly else data  # what hyperparameters are learned from
 

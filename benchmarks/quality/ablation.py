@@ -33,7 +33,6 @@ SWITCHES: tuple[Row, ...] = (
     Row("the very safest", "tumble", {"safest_odds": None}),
     Row("no descents", "tumble", {"descend": False}),
     Row("bold below ρ", "tumble", {"keep_rho": False}),
-    Row("the best polished on", "tumble", {"look_elsewhere": False}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
     Row("relaxed choices", "tumble", {"admissible": False}),
     Row("relearned always", "tumble", {"relearn": "always"}),

@@ -11,7 +11,6 @@ REASONS = {
     "xs": "where the process is most likely to cross its own minimum",
     "ei": "where the best value is expected to fall the most",
 }
-ELSEWHERE = "away from the best trial, which is hardly to be improved"
 STONE = "for a stepping stone, which teaches whether a better setting is safe"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
@@ -47,7 +46,7 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
         return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}{gain}."
-    where = f" {ELSEWHERE}" if s.elsewhere else f" {STONE}" if s.stone else ""
+    where = f" {STONE}" if s.stone else ""
     if s.mode == "bold":
         return f"Trial {s.number}: bold search for a better safe area{where}; {p}, {value}, {left}."
     if s.mode == "careful":

@@ -34,7 +34,6 @@ def _from(module: str, name: str) -> Build:
 
 _EXCURSION = _from(".core.search.excursion", "excursion_search")
 _DEFAULT = _from(".core.search.default", "best_measured")
-_FAR_BETTER = _from(".core.search.default", "far_better")
 _IMPROVEMENT = _from(".baselines.improvement", "constrained_improvement")
 _EI = _from(".baselines.improvement", "expected_improvement")
 _PI = _from(".baselines.improvement", "probability_of_improvement")
@@ -51,7 +50,6 @@ METHODS: Mapping[str, Method] = {
             _DEFAULT,
             constrained=True,
             controlled=True,
-            elsewhere=_FAR_BETTER,
             stones=True,
             label="tumble",
         ),

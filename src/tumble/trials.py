@@ -82,8 +82,6 @@ class Suggestion:
         or amended since: the gain does not count then.
     alarm
         Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
-    elsewhere
-        Whether the best trial could only have been polished, so that the search looks elsewhere.
     stone
         Whether it is a stepping stone: it teaches whether a better setting is safe.
     u
@@ -110,7 +108,6 @@ class Suggestion:
     gain_bound: float | None = None
     budget: tuple[int, int] | None = None
     alarm: str | None = None
-    elsewhere: bool = False
     stone: bool = False
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)

@@ -14,7 +14,6 @@ from tumble.core.improvement import (
     ProbabilityOfImprovement,
     improvement,
     log_improvement,
-    share_learned,
 )
 
 
@@ -74,13 +73,3 @@ def test_probability_of_improvement_equals_monte_carlo():
     np.testing.assert_allclose(ours, stats.norm.cdf((-0.1 - mean) / np.sqrt(var)), rtol=1e-12)
     draws = mean + np.sqrt(var) * np.random.default_rng(1).standard_normal((200_000, 4))
     np.testing.assert_allclose(ours, (draws < -0.1).mean(axis=0), atol=5.0 * 0.5 / np.sqrt(200_000))
-
-
-def test_a_measurement_under_much_noise_teaches_little():
-    std = np.array([0.0, 1e-3, 1.0, 1e3])
-    np.testing.assert_array_equal(share_learned(std[1:], 0.0), 1.0)
-    shares = share_learned(std, 0.5)
-    assert shares[0] == 0.0
-    assert shares[1] == pytest.approx(0.5 * (1e-3 / 0.5) ** 2, rel=1e-4)
-    assert shares[2] == pytest.approx(1.0 - 0.5 / np.hypot(1.0, 0.5))
-    assert shares[3] == pytest.approx(1.0, abs=1e-3)

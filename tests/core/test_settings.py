@@ -20,7 +20,7 @@ from tumble.errors import InputError
 NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
     "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
-    "descend_safely", "allowed_minima", "keep_rho", "admissible", "look_elsewhere", "share_failures",
+    "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
     "boldness", "widen_at_end", "stepping_stones",
 )  # fmt: skip
 
@@ -43,11 +43,14 @@ OTHERWISE: dict[str, Any] = {
     "allowed_minima": False,
     "keep_rho": False,
     "admissible": False,
-    "look_elsewhere": False,
     "share_failures": False,
     "widen_at_end": False,
     "stepping_stones": False,
 }
+
+
+def test_a_key_that_no_setting_has_any_more_is_passed_over():
+    assert Settings.from_dict({**Settings().to_dict(), "look_elsewhere": True}) == Settings()
 
 
 def test_a_file_of_0_1_0_means_what_it_meant():

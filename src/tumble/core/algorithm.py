@@ -19,14 +19,14 @@ from .process.gp import GP
 from .process.models import Fitted, fit_models
 from .search.candidates import low_discrepancy
 from .search.context import Context
-from .search.default import only_polishes
 from .search.domain import Domain
 from .search.known import Known
-from .search.maximize import EXACT, ROUGH, STEADY
+from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
 from .settings import Settings
 
+EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
 NO_SAFE_START = (
@@ -95,7 +95,10 @@ def propose(
         models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known, method.samples_minima)
     within = STEADY if lighter is settings else ROUGH
-    search = Search(context, method.build(context), phi_exponent=decision.phi_exponent, within=within)
+    pace = STEADY if len(history.X) <= EARLY else QUICK
+    search = Search(
+        context, method.build(context), phi_exponent=decision.phi_exponent, pace=pace, within=within
+    )
     x = _maximum(search, decision, method)
     if x is not None:
         found = _refined(search, x, decision, method, state)
@@ -142,23 +145,12 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
 def _refined(
     search: Search, x: Array, decision: Decision, method: Method, state: BudgetState | None
 ) -> Proposal:
-    """A trial at x, where the acquisition is largest; where x gains little, a stone, or one elsewhere."""
+    """A trial at x, where the acquisition is largest; where x gains little, a stepping stone."""
     settings, rho, stone = search.context.settings, decision.rho, False
     more = state is not None and state.trials_left > 1
     if method.stones and settings.stepping_stones and more and decision.mode == "careful":
         x, stone = next_step(search, x, rho)
-    other = None if stone else _elsewhere(search, x, decision, method)
-    if other is None:
-        return replace(search.report(x, decision.mode, rho), stone=stone)
-    return replace(search.report(other, decision.mode, rho), elsewhere=bool((other != x).any()))
-
-
-def _elsewhere(search: Search, x: Array, decision: Decision, method: Method) -> Array | None:
-    """Where it could be far better, under the same rules, if x only polishes the best trial; else None."""
-    context = search.context
-    if method.elsewhere is None or not context.settings.look_elsewhere or not only_polishes(context, x):
-        return None
-    return _maximum(replace(search, acquisition=method.elsewhere(context)), decision, method)
+    return replace(search.report(x, decision.mode, rho), stone=stone)
 
 
 def recommend(

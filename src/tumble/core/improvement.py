@@ -111,11 +111,3 @@ class ProbabilityOfImprovement:
         grad = (slope / std)[:, None] * d_mean
         grad += (0.5 * slope * z / var)[:, None] * d_var
         return value, grad
-
-
-def share_learned(std: Array, noise: float) -> Array:
-    """(M,) the share of EI that a noisy measurement can realise: 1 - τ / sqrt(σ² + τ²), Huang et al. 2006.
-
-    Where the noise τ is large beside σ, another measurement says next to nothing of f.
-    """
-    return np.asarray(1.0 - noise / np.sqrt(std**2 + noise**2))

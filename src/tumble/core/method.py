@@ -39,8 +39,6 @@ class Method:
     samples_minima
         Whether it is built on samples of f*: then the points where the mean is lowest under a P(safe) are
         among its candidates (`Settings.descend_safely`) even if there is one limit only.
-    elsewhere
-        Builds what is maximised where `build` only polishes the best trial; None to polish on.
     stones
         Whether a careful trial may be a stepping stone (core.search.stones). The acquisition must be EI.
     listed
@@ -56,7 +54,6 @@ class Method:
     times_phi: bool = True
     own_level: float | None = None
     samples_minima: bool = False
-    elsewhere: Build | None = None
     stones: bool = False
     listed: bool = True
     label: str = ""

@@ -24,10 +24,10 @@ MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
-    "share_failures", "doubt_safety", "integrate", "look_elsewhere", "widen_at_end",
-    "stepping_stones",
+    "share_failures", "doubt_safety", "integrate", "widen_at_end", "stepping_stones",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
+RETIRED = ("temper", "look_elsewhere")  # keys of older files that no setting has any more
 PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
 
 
@@ -109,9 +109,6 @@ class Settings:
         Whether f* is, in the careful mode, the minimum over what reaches ρ.
     keep_rho
         Whether the bold mode, too, keeps to points that reach ρ.
-    look_elsewhere
-        Whether the default search, where it only polishes its best trial, looks every second time where a
-        trial could be far better (`core.search.default`).
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).
@@ -203,7 +200,6 @@ class Settings:
     descend_safely: bool = True
     allowed_minima: bool = True
     keep_rho: bool = True
-    look_elsewhere: bool = True
     stepping_stones: bool = True
     admissible: bool = True
     safety_first: bool = True
@@ -297,7 +293,6 @@ class Settings:
             descend_safely=False,
             allowed_minima=False,
             keep_rho=False,
-            look_elsewhere=False,
             stepping_stones=False,
             restarts=10,
             raw_samples=512,
@@ -339,7 +334,7 @@ class Settings:
         if not isinstance(data, dict):
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
         data = {**data, "soften_phi": data.get("soften_phi", data.get("temper", False))}
-        data.pop("temper", None)
+        data = {name: value for name, value in data.items() if name not in RETIRED}
         data = {**_as_in_0_1_0(data), **data}
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
@@ -353,8 +348,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     ours = data.get("standardize", True) is not False
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
-        "doubt_safety", "integrate", "look_elsewhere", "share_failures", "widen_at_end",
-        "stepping_stones",
+        "doubt_safety", "integrate", "share_failures", "widen_at_end", "stepping_stones",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

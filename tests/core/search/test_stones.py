@@ -115,7 +115,7 @@ def played(seed: int, *, with_stones: bool = True) -> Optimizer:
 
 def test_stones_lead_over_a_hill_without_a_failure() -> None:
     found = {True: 0.0, False: 0.0}
-    for seed, with_stones in product((2, 3), found):
+    for seed, with_stones in product((2, 7), found):
         opt = played(seed, with_stones=with_stones)
         assert opt.n_failures == 0
         assert opt.best is not None
@@ -127,7 +127,7 @@ def test_stones_lead_over_a_hill_without_a_failure() -> None:
 
 
 def test_the_sentence_names_a_stepping_stone_and_is_saved() -> None:
-    opt = played(3)
+    opt = played(7)
     said = [t.suggestion.why for t in opt.trials if t.suggestion is not None and t.suggestion.stone]
     assert "careful search for a stepping stone, which teaches whether a better setting is safe" in said[0]
     again = [t.suggestion.why for t in Optimizer.from_dict(opt.to_dict()).trials if t.suggestion is not None]

@@ -45,7 +45,6 @@ class Proposal:
     g_std: Array  # (G,)
     warm: Fitted | None = None
     gain: Gain | None = None  # of the trials left, in the user's units
-    elsewhere: bool = False  # whether the best trial would only have been polished
     stone: bool = False  # whether it teaches of a better setting (core.search.stones)
 
 

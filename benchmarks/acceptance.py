@@ -37,13 +37,13 @@ FOILS: dict[str, dict[str, Any]] = {
 
 
 def xs(command: Command) -> list[str]:
-    """Unconstrained quality: Hartmann 6D and Michalewicz 10D, T = 100, tumble's default and the paper's."""
-    families, blocks = ("hartmann6", "michalewicz10"), ("default", "paper")
+    """Unconstrained quality: Hartmann 6D and Michalewicz 10D, T = 100: Xs, as printed, and method=None."""
+    families, rows = ("hartmann6", "michalewicz10"), (("xs", "default"), ("xs", "paper"), ("ei", "default"))
     specs = [
-        command.spec(family, "xs", seed, block)
+        command.spec(family, method, seed, block)
         for seed in command.seed_range(40)
         for family in families
-        for block in blocks
+        for method, block in rows
     ]
     specs += command.peer_specs(families, 40)
     found = statistics.cells(command.run(specs))
@@ -59,12 +59,13 @@ def xs(command: Command) -> list[str]:
 
 
 def xsf(command: Command) -> list[str]:
-    """Constrained quality: both benchmarks with B = 10."""
+    """Constrained quality: both benchmarks with B = 10; XsF, and method=None."""
     counts = {"hartmann6-constrained": 40, "michalewicz10-constrained": 20}
     specs = [
-        command.spec(family, "xsf", seed)
+        command.spec(family, method, seed)
         for family, count in counts.items()
         for seed in command.seed_range(count)
+        for method in ("xsf", "tumble")
     ]
     specs += command.peer_specs(tuple(counts), 20)
     found = statistics.cells(command.run(specs))

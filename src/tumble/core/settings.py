@@ -76,8 +76,8 @@ class Settings:
         Whether outputs that span decades are compressed far from the best value, or from the limit, where the
         process then predicts better (`core.process.warps`).
     relearn
-        When hyperparameters are learned again: "always", after every trial; or "settled", from 40
-        observations on only when there are 4 % more of them.
+        When hyperparameters are learned again: "always", after every trial; or "settled", after every trial
+        up to ten for each parameter (at least 40, at most 100), then when there are 8 % more of them.
     search
         What the method None stands for: "improvement", expected improvement under the controller ("tumble");
         or "excursion", the paper's method ("xsf", "xs").

@@ -139,6 +139,26 @@ def test_the_ends_are_reached_exactly() -> None:
     assert space.decode(np.ones(3)) == {"a": 0.7, "b": 0.3, "c": 1000}
 
 
+@given(
+    st.floats(1e-6, 1e6).map(lambda v: float(f"{v:.12g}")),
+    st.floats(1.5, 1e9), st.floats(0.0, 1.0), st.floats(0.0, 1.0),
+)  # fmt: skip
+def test_a_value_on_a_log_scale_comes_back_as_it_was_given(
+    low: float, ratio: float, t: float, u: float
+) -> None:
+    parameter = Float(low, low * ratio, log=True)
+    given_value = min(max(float(f"{low * ratio**t:.12g}"), low), low * ratio)
+    assert parameter.decode(parameter.encode(given_value)) == given_value
+    assert low <= parameter.decode(np.array([u])) <= low * ratio
+
+
+def test_a_setting_on_a_known_limit_of_a_log_scale_keeps_it() -> None:
+    space = Space({"r": Float(1e-3, 1.0, log=True)}, known=["r <= 0.1"])
+    space.check_known({"r": 0.1})
+    found = tumble.minimize(lambda s: (s["r"], [-1.0]), space, trials=1, failures=1, x0=[{"r": 0.1}], seed=0)
+    assert found.x == {"r": 0.1}
+
+
 def test_log_parameters_are_even_in_the_logarithm() -> None:
     space = Space({"rate": Float(1e-4, 1.0, log=True), "width": Int(1, 10000, log=True)})
     assert space.decode([0.5, 0.5]) == {"rate": pytest.approx(1e-2), "width": 100}

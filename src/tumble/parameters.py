@@ -16,6 +16,7 @@ from tumble.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
+DIGITS = 12  # of a value on a logarithmic scale that comes back exactly as it was given
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,11 @@ class Float:
             return min(float(Decimal(repr(self.low)) + k * Decimal(repr(self.step))), self.high)
         if t in (0.0, 1.0):
             return self.high if t else self.low
-        x = (
-            math.exp(math.log(self.low) + t * self._log_span)
-            if self.log
-            else self.low + t * (self.high - self.low)
-        )
-        return min(max(x, self.low), self.high)
+        if not self.log:
+            return min(max(self.low + t * (self.high - self.low), self.low), self.high)
+        x = min(max(math.exp(math.log(self.low) + t * self._log_span), self.low), self.high)
+        plain = float(f"{x:.{DIGITS}g}")  # a value that someone gave comes back as it was given
+        return plain if self.low <= plain <= self.high and self.encode(plain)[0] == t else x
 
     def snap(self, u: Array) -> Array:
         """The nearest admissible coordinates of u (M, 1)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,14 +152,11 @@ def column(parameter: Parameter, u: Array) -> Array:
 
 
 def _along(parameter: Float, t: Array) -> Array:
-    """(M,) the values at t (M,), from low to high; `math.exp` and `np.exp` may differ in the last digit."""
+    """(M,) the values at t (M,), from low to high."""
     low, high = parameter.low, parameter.high
     if parameter.log:
-        logs = math.log(low) + t * (math.log(high) - math.log(low))
-        x = np.array([math.exp(v) for v in logs.tolist()])
-    else:
-        x = low + t * (high - low)
-    return np.clip(np.where(t == 0.0, low, np.where(t == 1.0, high, x)), low, high)
+        return np.array([parameter.decode(np.array([v])) for v in t.tolist()])
+    return np.clip(np.where(t == 0.0, low, np.where(t == 1.0, high, low + t * (high - low))), low, high)
 
 
 def _numbers(choices: Sequence[Choice]) -> Array:

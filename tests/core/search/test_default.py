@@ -15,6 +15,7 @@ from tumble.core.history import History
 from tumble.core.search.context import Context
 from tumble.core.settings import Settings
 from tumble.methods import METHODS, MethodName
+from tumble.space import Categorical, Int, Space
 
 GAP = 1e-3  # `Settings.gap`: how far below η 0.1.0 put its samples of f*
 BOWL = np.array([[0.05], [0.2], [0.38], [0.4], [0.401], [0.399], [0.45], [0.6], [0.7], [0.95]])
@@ -109,3 +110,18 @@ def test_the_first_climbs_take_their_time_so_that_the_best_basin_is_found(seed: 
         opt.tell(asked, problem.evaluate(asked.x).value)
     assert opt.best is not None
     assert opt.best.value < problem.f_min + 0.03
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_every_setting_was_tried_the_best_that_is_allowed_is_tried_again(seed: int) -> None:
+    space = Space({"n": Int(1, 3), "k": Categorical(("a", "b"))})
+    opt = Optimizer(space, 12, 3, constraints=1, seed=seed)
+    for n in (1, 2, 3):
+        for k in "ab":
+            opt.tell({"n": n, "k": k}, n + (k == "a"), [n - 2.5])
+    for _ in range(4):
+        asked = opt.ask()
+        assert asked.x == {"n": 1, "k": "b"}
+        assert asked.mode in ("bold", "careful")
+        assert "nothing was safe yet" not in asked.why
+        opt.tell(asked, 1.0, [-1.5])

@@ -47,6 +47,12 @@ def setting(x: Any) -> Any:
     return x if isinstance(x, dict) else list(x)
 
 
+def to_twelve_digits(x: Any) -> Any:
+    """A setting; 0.1.0 gave a value on a logarithmic scale back with a rounding error."""
+    values = x.items() if isinstance(x, dict) else enumerate(x)
+    return {name: float(f"{v:.12g}") if isinstance(v, float) else v for name, v in values}
+
+
 def cli(capsys: pytest.CaptureFixture[str], *words: object) -> Any:
     """What a command prints as JSON."""
     with pytest.raises(SystemExit) as caught:
@@ -93,7 +99,8 @@ def test_a_saved_optimizer_has_its_numbers_again(path):
     assert (opt.trials_left, opt.failures_left) == (expected["trials_left"], expected["failures_left"])
     assert len(opt.trials) == len(history)
     for trial, stored, x in zip(opt.trials, history, expected["x"], strict=True):
-        assert (trial.number, trial.value, setting(trial.x)) == (stored["number"], stored["value"], x)
+        assert (trial.number, trial.value) == (stored["number"], stored["value"])
+        assert to_twelve_digits(trial.x) == to_twelve_digits(x)
         assert (list(trial.u), list(trial.constraints)) == (stored["u"], stored["constraints"])
         assert (trial.crashed, trial.reason, trial.billed) == (
             stored["crashed"],

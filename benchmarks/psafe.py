@@ -76,10 +76,10 @@ def draw(priors: Priors, trials: int, queries: int, rng: np.random.Generator) ->
     dim = int(rng.integers(DIMENSIONS[0], DIMENSIONS[1] + 1))
     assert priors.additive is not None
     assert priors.mean_std is not None
+    (variance,), (noise,) = _drawn(priors.variance, 1, rng), _drawn(priors.noise, 1, rng)
     hyper = Hyper(
-        tuple(_drawn(priors.lengthscale, rng) for _ in range(dim)), _drawn(priors.variance, rng),
-        _drawn(priors.noise, rng), float(expit(rng.normal(*priors.additive))),
-    )  # fmt: skip
+        _drawn(priors.lengthscale, dim, rng), variance, noise, float(expit(rng.normal(*priors.additive)))
+    )
     points = rng.random((trials + queries, dim))
     K = Covariance("matern52", hyper).between(points, points)
     K.flat[:: len(K) + 1] += JITTER * hyper.variance
@@ -88,9 +88,11 @@ def draw(priors: Priors, trials: int, queries: int, rng: np.random.Generator) ->
     return Draw(hyper, priors.mean_std, points[:trials], g[:trials], points[trials:], g[trials:] > 0.0)
 
 
-def _drawn(law: object, rng: np.random.Generator) -> float:
+def _drawn(law: object, count: int, rng: np.random.Generator) -> tuple[float, ...]:
+    """`count` values from a law, with what they have in common."""
     assert isinstance(law, LogNormal)
-    return float(law.median * np.exp(law.sigma * rng.standard_normal()))
+    logs = law.common * rng.standard_normal() + law.sigma * rng.standard_normal(count)
+    return tuple((law.median * np.exp(logs)).tolist())
 
 
 def log_safe_if_known(drawn: Draw, n: int) -> Array:

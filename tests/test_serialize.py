@@ -221,6 +221,7 @@ def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubb
         (("warm", "objective", "lengthscales"), 1.0, "lengthscales must be a list, not 1.0"),
         (("warm", "objective", "additive"), 2.0, r"additive must be a number from 0 to 1, not 2.0"),
         (("settings", "objective", "variance", "sigma"), -1.0, "settings.objective: variance"),
+        (("settings", "objective", "lengthscale", "common"), -1.0, "settings.objective: lengthscale"),
         (("boxed",), True, '"boxed" is true, but the parameters are not the plain floats'),
         (("space", "teeth", "low"), 99, "parameter 'teeth': low must be below high"),
     ],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tumble.core.process.priors import LogNormal
 from tumble.core.settings import DEFAULT_PRIORS, LIMIT_PRIORS
 
 from .plan import Row
@@ -24,6 +25,10 @@ SWITCHES: tuple[Row, ...] = (
     Row("no additive share", "tumble", {
         "objective": replace(DEFAULT_PRIORS, additive=None),
         "constraint": replace(LIMIT_PRIORS, additive=None),
+    }),
+    Row("lengthscales apart", "tumble", {
+        "objective": replace(DEFAULT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
+        "constraint": replace(LIMIT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
     }),
     Row("no learned mean", "tumble", {
         "objective": replace(DEFAULT_PRIORS, mean_std=None),

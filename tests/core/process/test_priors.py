@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.oracles import close
+from tests.oracles import central, close
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
 
@@ -13,18 +13,39 @@ DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
 ADDITIVE = replace(DEFAULT, additive=(-1.0, 1.5))
 
 
-@pytest.mark.parametrize(
-    "prior", [Uniform(0.01, 0.3), Gamma(2.0, 5.0), Normal(0.5, 0.25), LogNormal(0.2, 0.7)]
-)
+LAWS = [Uniform(0.01, 0.3), Gamma(2.0, 5.0), Normal(0.5, 0.25), LogNormal(0.2, 0.7), LogNormal(0.2, 0.7, 1.0)]
+
+
+@pytest.mark.parametrize("prior", LAWS)
 def test_a_prior_starts_inside_its_support(prior):
     low, high = prior.support
     assert 0.0 < low < prior.start < high
-    value, slope, curvature = prior.log_density(np.log([prior.start]))
-    step = 1e-5
-    up, down = (prior.log_density(np.log([prior.start]) + s) for s in (step, -step))
-    assert slope[0] == pytest.approx((up[0][0] - down[0][0]) / (2 * step), abs=1e-6)
-    assert curvature[0] == pytest.approx((up[1][0] - down[1][0]) / (2 * step), abs=1e-6)
-    assert np.isfinite(value).all()
+
+
+@pytest.mark.parametrize("prior", LAWS)
+def test_the_derivatives_of_a_law_are_those_of_its_density(prior):
+    at = np.log(prior.start) + np.array([0.0, 0.2, 0.5])
+    found = prior.log_density(at)
+    close(found.slope, central(lambda rows: np.array([prior.log_density(rows[0]).value]), at[None])[0], 1e-6)
+    hessian = central(lambda rows: prior.log_density(rows[0]).slope[None], at[None])[0]
+    close(found.information, -hessian, 1e-6)
+
+
+def test_lengthscales_have_a_part_in_common():
+    """By drawing it: log ℓ_j = log median + c + e_j has the mean and the precision of the density."""
+    law, rng = LogNormal(0.5, 0.7, 1.2), np.random.default_rng(0)
+    logs = np.log(0.5) + 1.2 * rng.standard_normal((200_000, 1)) + 0.7 * rng.standard_normal((200_000, 3))
+    found = law.log_density(np.full(3, np.log(0.5)))
+    close(found.slope, np.zeros(3), 1e-12)
+    close(np.linalg.inv(found.information), np.cov(logs.T), 0.03)
+    assert law.log_density(np.log([2.0, 2.0, 2.0])).value > law.log_density(np.log([2.0, 0.5, 0.125])).value
+
+
+def test_without_a_common_part_values_know_nothing_of_each_other():
+    law = LogNormal(0.5, 0.7)
+    apart = [law.log_density(np.log([v])).value for v in (0.2, 0.9)]
+    assert law.log_density(np.log([0.2, 0.9])).value == pytest.approx(sum(apart))
+    assert law.support == pytest.approx((0.5 * np.exp(-4.2), 0.5 * np.exp(4.2)))
 
 
 @pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, Priors(Gamma(1.0, 5.0), Normal(0.5, 0.25), 0.01)])

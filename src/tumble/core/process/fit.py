@@ -96,7 +96,7 @@ class NegativeLogPosterior:
         grad[dim] += signal * diagonal.sum()
         grad[dim + 1] += noise * (self.relative * diagonal).sum()
         prior = self.priors.log_density(theta)
-        information.flat[:: len(theta) + 1] += np.maximum(-prior.curvature, 0.0)
+        information += prior.information
         value = float(misfit + log_det - prior.value)
         return Evaluation(value, grad - prior.slope, information) if np.isfinite(value) else nowhere
 

@@ -21,19 +21,16 @@ LARGEST_LOGIT = 7.0  # the logit of the additive share lies from -7 to 7
 
 
 class LogDensity(NamedTuple):
-    """Logarithm of a density up to a constant, with its first and second derivative, elementwise."""
-
-    value: Array
-    slope: Array
-    curvature: Array
-
-
-class LogPrior(NamedTuple):
-    """Logarithm of the prior of all of θ up to a constant, its gradient, the diagonal of its Hessian."""
+    """Logarithm of the density of K values up to a constant, its gradient, and what the law knows of them."""
 
     value: float
-    slope: Array  # (P,)
-    curvature: Array  # (P,)
+    slope: Array  # (K,)
+    information: Array  # (K, K) minus the Hessian, without what would be negative on its diagonal
+
+
+def _apart(value: Array, slope: Array, curvature: Array) -> LogDensity:
+    """That of values that know nothing of each other, from the logarithm of each density (K,)."""
+    return LogDensity(float(value.sum()), slope, np.diag(np.maximum(-curvature, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,8 @@ class Uniform:
 
     def log_density(self, log_value: Array) -> LogDensity:
         """At values given by their logarithms; derivatives are by the logarithm."""
-        return LogDensity(np.zeros_like(log_value), np.zeros_like(log_value), np.zeros_like(log_value))
+        nothing = np.zeros_like(log_value)
+        return _apart(nothing, nothing, nothing)
 
     @property
     def start(self) -> float:
@@ -82,7 +80,7 @@ class Gamma:
     def log_density(self, log_value: Array) -> LogDensity:
         """At values given by their logarithms; derivatives are by the logarithm."""
         value = self.rate * np.exp(log_value)
-        return LogDensity((self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value, -value)
+        return _apart((self.shape - 1.0) * log_value - value, (self.shape - 1.0) - value, -value)
 
     @property
     def start(self) -> float:
@@ -113,7 +111,7 @@ class Normal:
         value = np.exp(log_value)
         z = (value - self.mean) / self.std
         relative = value / self.std
-        return LogDensity(-0.5 * z * z, -z * relative, -relative * (relative + z))
+        return _apart(-0.5 * z * z, -z * relative, -relative * (relative + z))
 
     @property
     def start(self) -> float:
@@ -136,15 +134,25 @@ class LogNormal:
         The median.
     sigma
         Standard deviation of the logarithm.
+    common
+        Standard deviation of a summand that the logarithms of all values have in common. Lengthscales that
+        are long in most coordinates are then likely to be long in the others.
     """
 
     median: float
     sigma: float
+    common: float = 0.0
 
     def log_density(self, log_value: Array) -> LogDensity:
         """At values given by their logarithms; derivatives are by the logarithm."""
-        z = (log_value - np.log(self.median)) / self.sigma
-        return LogDensity(-0.5 * z * z, -z / self.sigma, np.full_like(z, -(self.sigma**-2.0)))
+        # The logarithms less that of the median, z (K,), have the covariance σ² I + c² 1 1ᵀ. Its inverse is
+        # (I - w 1 1ᵀ) / σ²,  w = c² / (σ² + K c²)
+        z = log_value - np.log(self.median)
+        information = np.eye(len(z))
+        information -= self.common**2 / (self.sigma**2 + len(z) * self.common**2)
+        information /= self.sigma**2
+        slope = -information @ z
+        return LogDensity(0.5 * float(z @ slope), slope, information)
 
     @property
     def start(self) -> float:
@@ -154,7 +162,8 @@ class LogNormal:
     @property
     def support(self) -> tuple[float, float]:
         """The values that a fit may take: within six standard deviations of the logarithm."""
-        return self.median * float(np.exp(-6 * self.sigma)), self.median * float(np.exp(6 * self.sigma))
+        reach = float(np.exp(6.0 * np.hypot(self.sigma, self.common)))
+        return self.median / reach, self.median * reach
 
 
 Prior = Uniform | Gamma | Normal | LogNormal
@@ -220,7 +229,7 @@ class Priors:
         logs = [(float(np.log(low)), float(np.log(high))) for low, high in spans]
         return logs if self.additive is None else [*logs, (-LARGEST_LOGIT, LARGEST_LOGIT)]
 
-    def log_density(self, theta: Array) -> LogPrior:
+    def log_density(self, theta: Array) -> LogDensity:
         """At θ (P,), as `to_theta` orders it."""
         split = len(theta) - (2 if self.additive is None else 3)
         parts = [
@@ -228,14 +237,17 @@ class Priors:
             self.variance.log_density(theta[split : split + 1]),
         ]
         if isinstance(self.noise, float):
-            parts.append(LogDensity(np.zeros(1), np.zeros(1), np.zeros(1)))
+            parts.append(LogDensity(0.0, np.zeros(1), np.zeros((1, 1))))
         else:  # θ has the logarithm of the variance, which is twice that of the standard deviation
-            value, slope, curvature = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
-            parts.append(LogDensity(value, 0.5 * slope, 0.25 * curvature))
+            value, slope, information = self.noise.log_density(0.5 * theta[split + 1 : split + 2])
+            parts.append(LogDensity(value, 0.5 * slope, 0.25 * information))
         if self.additive is not None:
             centre, spread = self.additive
             z = (theta[-1:] - centre) / spread
-            parts.append(LogDensity(-0.5 * z * z, -z / spread, np.array([-(spread**-2.0)])))
-        values, slopes, curvatures = zip(*parts, strict=True)
-        total = float(sum(value.sum() for value in values))
-        return LogPrior(total, np.concatenate(slopes), np.concatenate(curvatures))
+            parts.append(LogDensity(-0.5 * float(z @ z), -z / spread, np.array([[spread**-2.0]])))
+        information = np.zeros((len(theta), len(theta)))
+        information[:split, :split] = parts[0].information
+        for i, part in enumerate(parts[1:], split):
+            information[i, i] = part.information[0, 0]
+        value = sum(part.value for part in parts)
+        return LogDensity(value, np.concatenate([part.slope for part in parts]), information)

@@ -118,8 +118,8 @@ def _covariance(gp: GP, priors: Priors, moved: Array, ones: Array, mean_var: flo
     """(P, P) Σ, the inverse of the average information; 0 along what is known, such as a noise."""
     half, through = solve(gp.chol, moved.T), moved @ ones
     information = 0.5 * (half.T @ half - mean_var * np.outer(through, through))
-    curvature = priors.log_density(priors.to_theta(gp.hyper)).curvature
-    information.flat[:: len(moved) + 1] += np.maximum(-curvature, 0.0) + RIDGE
+    information += priors.log_density(priors.to_theta(gp.hyper)).information
+    information.flat[:: len(moved) + 1] += RIDGE
     low, high = np.array(priors.bounds(gp.X.shape[1])).T
     free = np.flatnonzero(low < high)
     covariance = np.zeros_like(information)

@@ -133,10 +133,10 @@ class LogNormal:
     median
         The median.
     sigma
-        Standard deviation of the logarithm.
+        Standard deviation of the logarithm, beside what is common.
     common
-        Standard deviation of a summand that the logarithms of all values have in common. Lengthscales that
-        are long in most coordinates are then likely to be long in the others.
+        Standard deviation of a summand that the logarithms of all values share. If most lengthscales are
+        long, the others are then expected to be long, too.
     """
 
     median: float

@@ -152,6 +152,14 @@ def test_a_value_on_a_log_scale_comes_back_as_it_was_given(
     assert low <= parameter.decode(np.array([u])) <= low * ratio
 
 
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_a_value_comes_back_as_it_was_given(low: float, span: float, t: float, u: float) -> None:
+    low, high = round(low, 3), round(low, 3) + round(span, 3)
+    parameter, value = Float(low, high), min(max(round(low + t * span, 4), low), high)
+    assert parameter.decode(parameter.encode(value)) == value
+    assert low <= parameter.decode(np.array([u])) <= high
+
+
 def test_a_setting_on_a_known_limit_of_a_log_scale_keeps_it() -> None:
     space = Space({"r": Float(1e-3, 1.0, log=True)}, known=["r <= 0.1"])
     space.check_known({"r": 0.1})

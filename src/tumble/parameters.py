@@ -16,7 +16,7 @@ from tumble.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
-DIGITS = 12  # of a value on a logarithmic scale that comes back exactly as it was given
+DIGITS = 12  # of a value that comes back exactly as it was given; from those of the range on
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,11 @@ class Float:
         return math.floor((self.high - self.low) / self.step + 1e-8)
 
     @property
+    def _size(self) -> int:
+        """How many digits the largest number of the range has before its decimal point."""
+        return 1 + math.floor(math.log10(max(abs(self.low), abs(self.high))))
+
+    @property
     def _log_span(self) -> float:
         return math.log(self.high) - math.log(self.low)
 
@@ -134,11 +139,15 @@ class Float:
             return min(float(Decimal(repr(self.low)) + k * Decimal(repr(self.step))), self.high)
         if t in (0.0, 1.0):
             return self.high if t else self.low
-        if not self.log:
-            return min(max(self.low + t * (self.high - self.low), self.low), self.high)
-        x = min(max(math.exp(math.log(self.low) + t * self._log_span), self.low), self.high)
-        plain = float(f"{x:.{DIGITS}g}")  # a value that someone gave comes back as it was given
-        return plain if self.low <= plain <= self.high and self.encode(plain)[0] == t else x
+        if self.log:
+            x = math.exp(math.log(self.low) + t * self._log_span)
+            plain = float(f"{x:.{DIGITS}g}")
+        else:
+            x = self.low + t * (self.high - self.low)
+            plain = round(x, DIGITS - self._size)
+        # a value that someone gave comes back as it was given
+        is_given = self.low <= plain <= self.high and self.encode(plain)[0] == t
+        return plain if is_given else min(max(x, self.low), self.high)
 
     def snap(self, u: Array) -> Array:
         """The nearest admissible coordinates of u (M, 1)."""

@@ -43,10 +43,6 @@ def number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def setting(x: Any) -> Any:
-    return x if isinstance(x, dict) else list(x)
-
-
 def to_twelve_digits(x: Any) -> Any:
     """A setting; 0.1.0 gave values back with a rounding error."""
     values = x.items() if isinstance(x, dict) else enumerate(x)

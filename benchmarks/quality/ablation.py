@@ -26,9 +26,8 @@ SWITCHES: tuple[Row, ...] = (
         "objective": replace(DEFAULT_PRIORS, additive=None),
         "constraint": replace(LIMIT_PRIORS, additive=None),
     }),
-    Row("lengthscales apart", "tumble", {
+    Row("lengthscales of f apart", "tumble", {
         "objective": replace(DEFAULT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
-        "constraint": replace(LIMIT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
     }),
     Row("no learned mean", "tumble", {
         "objective": replace(DEFAULT_PRIORS, mean_std=None),

@@ -185,7 +185,7 @@ def fitted(X, y):
         X.numpy(),
         values,
         kernel="matern52",
-        priors=replace(settings.objective, additive=None),
+        priors=replace(settings.constraint, additive=None),  # as `excursion_model`'s: nothing in common
         outputs=outputs,
     ).hyper
     model = excursion_model(

@@ -181,8 +181,8 @@ def excursion_model(
     assert isinstance(variance, LogNormal)
     assert isinstance(noise, LogNormal)
     kernel = MaternKernel(
-        nu=2.5, ard_num_dims=dim,  # the law of each: GPyTorch's priors have no part in common
-        lengthscale_prior=_prior(length.median, math.hypot(length.sigma, length.common)),
+        nu=2.5, ard_num_dims=dim,  # GPyTorch's priors have no part in common
+        lengthscale_prior=_prior(length.median, length.sigma),
         lengthscale_constraint=_above(1e-3, length.median),
     )  # fmt: skip
     covar = ScaleKernel(

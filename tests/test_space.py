@@ -160,11 +160,15 @@ def test_a_value_comes_back_as_it_was_given(low: float, span: float, t: float, u
     assert low <= parameter.decode(np.array([u])) <= high
 
 
-def test_a_setting_on_a_known_limit_of_a_log_scale_keeps_it() -> None:
-    space = Space({"r": Float(1e-3, 1.0, log=True)}, known=["r <= 0.1"])
-    space.check_known({"r": 0.1})
-    found = tumble.minimize(lambda s: (s["r"], [-1.0]), space, trials=1, failures=1, x0=[{"r": 0.1}], seed=0)
-    assert found.x == {"r": 0.1}
+@pytest.mark.parametrize(
+    "parameter", [Float(1e-3, 1.0, log=True), Float(-1.3, 1.0), Float(-0.7, 1.1)], ids=repr
+)
+@pytest.mark.parametrize("limit", [0.1, 0.2, 0.3, 0.6, 0.7])
+def test_a_setting_on_a_known_limit_keeps_it(parameter: Float, limit: float) -> None:
+    space = Space({"r": parameter}, known=[f"r <= {limit}"])
+    space.check_known({"r": limit})
+    found = tumble.minimize(lambda s: (s["r"], [-1.0]), space, 1, 1, x0=[{"r": limit}], seed=0)
+    assert found.x == {"r": limit}
 
 
 def test_log_parameters_are_even_in_the_logarithm() -> None:

@@ -105,9 +105,8 @@ def propose(
     else:
         x = search.safest() if method.own_level is not None else search.nearly_safest()
         found = search.report(x, "safest", decision.rho)
-        if not search.is_new(
-            x[None, :]
-        ).all():  # every setting was tried: the best allowed one is tried again
+        if not search.is_new(x[None, :]).all():
+            # Every setting was tried: the best allowed one is tried again.
             best = _maximum(replace(search, revisit=True), decision, method)
             found = found if best is None else search.report(best, decision.mode, decision.rho)
     if trials_left is None:

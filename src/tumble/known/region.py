@@ -152,11 +152,8 @@ def column(parameter: Parameter, u: Array) -> Array:
 
 
 def _along(parameter: Float, t: Array) -> Array:
-    """(M,) the values at t (M,), from low to high."""
-    low, high = parameter.low, parameter.high
-    if parameter.log:
-        return np.array([parameter.decode(np.array([v])) for v in t.tolist()])
-    return np.clip(np.where(t == 0.0, low, np.where(t == 1.0, high, low + t * (high - low))), low, high)
+    """(M,) the values at t (M,), to the last digit those that are run."""
+    return np.array([parameter.decode(np.array([v])) for v in t.tolist()])
 
 
 def _numbers(choices: Sequence[Choice]) -> Array:

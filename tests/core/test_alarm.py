@@ -73,6 +73,12 @@ def test_the_capital_is_the_mean_of_the_bets():
     assert found.expected == pytest.approx(0.31)
 
 
+def test_without_a_failure_nothing_is_won():
+    found = alarm(np.array([0.9, np.nan, 0.5]), np.zeros(3, dtype=bool))
+    assert (found.capital, found.claims, found.failures) == (1.0, 2, 0)
+    assert found.expected == pytest.approx(0.6)
+
+
 def test_once_it_rang_it_goes_on_ringing():
     failed = np.arange(400) < 3
     p_safe = np.full(400, 0.99)

@@ -42,6 +42,22 @@ def test_the_probability_of_safety_is_the_product_over_constraints(kernel, count
     close(feasibility.log_prob_and_grad(x)[0], feasibility.log_prob(x), 1e-12)
 
 
+@pytest.mark.parametrize("least", [-3.0, 0.0, 1.0, 9.0])
+def test_a_margin_is_exact_where_it_is_large_enough(least):
+    feasibility, x = with_crashes(), np.random.default_rng(1).random((40, 2))
+    whole, found = feasibility.margin(x), feasibility.margin(x, least)
+    close(found[whole >= least], whole[whole >= least], 1e-9)
+    assert (found[whole < least] < least).all()
+
+
+def test_a_rough_probability_is_nearly_the_same_and_is_not_widened():
+    plain, x = with_crashes(), np.random.default_rng(1).random((200, 2))
+    close(np.exp(replace(plain, widening=(3.0,)).rough.log_prob(x)), np.exp(plain.log_prob(x)), 0.06)
+    sites = fit_sites(x[:9], x[:9, 0] > 0.6, "matern52")
+    assert replace(plain, crash=sites).rough.crash is sites
+    assert replace(plain, crash=None).rough.crash is None
+
+
 def test_a_widened_constraint_claims_less():
     plain = several("matern52", 2, 2)
     wide = Feasibility(plain.constraints, None, (2.0, 1.0))

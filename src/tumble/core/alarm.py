@@ -81,8 +81,8 @@ def alarm(p_safe: Array, failed: Flags) -> Alarm:
     """
     known = np.isfinite(p_safe)
     risk, fell = 1.0 - p_safe[known], failed[known]
-    if len(risk) == 0:
-        return Alarm()
+    if not fell.any():  # nothing can be won
+        return Alarm(claims=len(risk), expected=float(risk.sum()))
     q = np.clip(risk, LEAST_RISK, 1.0 - LEAST_RISK)[:, None]
     bet = np.array(ODDS) * q / (1.0 - q + np.array(ODDS) * q)  # (N, len(ODDS)) q'
     gains = np.where(fell[:, None], np.log(bet / q), np.log((1.0 - bet) / (1.0 - q)))

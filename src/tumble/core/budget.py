@@ -5,6 +5,7 @@ State is frozen and a pure function of the history of billed, finished trials: `
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -57,25 +58,27 @@ def start(trials: int, failures: int, settings: Settings) -> BudgetState:
 
 def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
     """After one more billed trial, which failed or did not."""
-    state = replace(
-        state, trials_left=state.trials_left - 1, failures_left=max(state.failures_left - failed, 0)
-    )
-    if state.failures_left == 0 and state.end is None:
-        state = replace(state, end=state.trials_left)
-    if state.trials_left <= 0:
-        return state
-    return replace(state, z=state.z + control(state, failed, settings))
+    trials, left = state.trials_left - 1, max(state.failures_left - failed, 0)
+    end = trials if left == 0 and state.end is None else state.end
+    after = BudgetState(state.z, trials, left, end, state.risk, state.in_flight)
+    return after if trials <= 0 else replace(after, z=state.z + control(after, failed, settings))
 
 
 def control(state: BudgetState, failed: bool, settings: Settings) -> float:
     """u_t of (14), with ΔB and ΔT counted after the last trial."""
-    z_safe, z_risk = float(ndtri(settings.rho_safe)), float(ndtri(settings.rho_risk))
+    z_safe, z_risk = quantile(settings.rho_safe), quantile(settings.rho_risk)
     left, trials = state.failures_left, state.trials_left
     if left == 0:
         return z_safe - state.z
     if left > trials:
         return z_risk - state.z
     return (z_safe - state.z) * failed / left + (z_risk - state.z) * left / (2.0 * trials)  # (14)
+
+
+@lru_cache(maxsize=64)
+def quantile(p: float) -> float:
+    """Φ^-1(p)."""
+    return float(ndtri(p))
 
 
 def replay(trials: int, failures: int, failed: Iterable[bool], settings: Settings) -> BudgetState:

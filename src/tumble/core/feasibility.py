@@ -1,7 +1,7 @@
 """How likely is a trial to be safe? φ(x) = ∏_j Pr(g_j(x) <= 0) (§4.1), in log space with gradient."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -141,9 +141,27 @@ class Feasibility:
         grad = quantile_slope(log_p, margin)[:, None] * d_log_p
         return (margin, grad) if self.near is None else self._cut_off(x, margin, grad)
 
-    def margin(self, x: Array) -> Array:
-        """(M,) Φ^-1(φ) alone."""
-        return quantile_from_log(self.log_prob(x))
+    def margin(self, x: Array, least: float | None = None) -> Array:
+        """(M,) Φ^-1(φ) alone; where it is below `least`, any number below it.
+
+        P(no crash) takes longest. It is left out where the limits alone say that φ is too small.
+        """
+        if self.crash is None or least is None:
+            return quantile_from_log(self.log_prob(x))
+        value = self.without_crashes.log_prob(x)
+        rows = np.flatnonzero(value >= log_ndtr(least))
+        value[rows] += self.crash.log_prob(x[rows])
+        return quantile_from_log(value)
+
+    @property
+    def rough(self) -> "Feasibility":
+        """Nearly the same φ, worked out faster, and without widening: to compare what may fail."""
+        return replace(self, widening=(), crash=None if self.crash is None else self.crash.rough)
+
+    @cached_property
+    def without_crashes(self) -> "Feasibility":
+        """How likely the limits alone are kept."""
+        return replace(self, crash=None)
 
     def shared_variances(self, x: Array, goals: Array) -> list[Array]:
         """Of each constraint (M, K) the share of its variance at `goals` that a trial at x explains."""

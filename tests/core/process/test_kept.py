@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tumble.core.process.kept import Kept
+from tumble.core.process.kept import MOST, Kept
 
 
 def test_what_was_not_used_for_longest_is_forgotten():
@@ -28,3 +28,10 @@ def test_what_is_larger_than_all_that_may_be_kept_is_not_kept():
     kept = Kept(most_bytes=800)
     kept.keep("one", np.zeros(101))
     assert kept.get("one") is None
+
+
+def test_so_many_arrays_are_kept_and_no_more():
+    kept = Kept(2**20)
+    for number in range(MOST + 3):
+        kept.keep(number, np.zeros(1))
+    assert [kept.get(number) is None for number in (0, 2, 3, MOST + 2)] == [True, True, False, False]

@@ -10,7 +10,7 @@ from tumble.core.improvement import ExpectedImprovement, ProbabilityOfImprovemen
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.crashes import fit_crashes
 from tumble.core.process.gp import condition
-from tumble.core.search.product import times_phi
+from tumble.core.search.product import screen_product, times_phi
 from tumble.core.student import Law
 
 X = np.random.default_rng(0).random((15, 2))
@@ -47,3 +47,17 @@ def test_without_common_data_the_product_is_the_same():
     log_p, d_log_p = feasibility.log_prob_and_grad(x)
     close(value, alone + log_p, 1e-12)
     close(grad, d_alone + d_log_p, 1e-12)
+
+
+@pytest.mark.parametrize("crash", [None, CRASH])
+@pytest.mark.parametrize("count", [1, 7, 60, 100])
+@pytest.mark.parametrize("power", [0.25, 1.0])
+def test_the_largest_products_are_found_without_looking_everywhere(crash, count, power):
+    feasibility, points = Feasibility(tuple(G), crash), np.random.default_rng(2).random((60, 2))
+    log_alpha = ACQUISITIONS[0].screen(points)
+    whole = log_alpha + power * feasibility.log_prob(points)
+    found = screen_product(log_alpha, feasibility, points, count, power)
+    best = np.argsort(-whole, kind="stable")[:count]
+    assert (np.argsort(-found, kind="stable")[:count] == best).all()
+    close(found[best], whole[best], 1e-12)
+    assert (np.delete(found, best) <= whole[best].min()).all()

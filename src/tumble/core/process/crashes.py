@@ -10,7 +10,7 @@ may be. Given one of them, h is normal elsewhere:
 with C the covariance of h at the trials and k that of h(x) with them, the constant mean included.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -29,11 +29,12 @@ from .signs import SignedDraws, add_signs, draw_given_signs
 from .sites import SiteCrashes, fit_sites
 
 DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
+FEWER = 128  # so many are enough to compare settings where a failure is affordable
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = (
     0.03  # standard deviation of the noise; a machine that is run again at a setting hardly ever differs
 )
-DRAWN = Kept(32 * 2**20)  # the draws of the latest searches, in bytes
+DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
 
 class MeanLaw(NamedTuple):
@@ -53,7 +54,7 @@ class _Found(NamedTuple):
     log_prob: Array  # (M,)
     score: Array  # (M, S) -m_s / √v
     var: Array  # (M,) v
-    half: Array  # (N, M) L^-1 kᵀ
+    half: Array  # (N, M) L^-1 kᵀ, with L the factor of C
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,10 @@ class Crashes:
         k = self.covariance.rows(x, self._scaled).k
         at = self._at(k[:, 0])
         q = self.draws.weights * np.exp(-0.5 * at.score**2 - LOG_SQRT_2PI - at.log_prob[:, None])
-        solved = solve(self.chol, at.half, transposed=True).T  # (M, N) C^-1 kᵀ
-        by_mean = (q @ self._per_draw.T) / np.sqrt(at.var)[:, None]
-        by_var = (np.einsum("ms,ms->m", q, at.score) / at.var)[:, None] * solved
-        return at.log_prob, (k[:, 1:] @ (by_var - by_mean)[:, :, None])[:, :, 0]
+        by_var = (np.vecdot(q, at.score) / at.var) * at.half
+        by_mean = self.draws.e @ (q / np.sqrt(at.var)[:, None]).T
+        by_k = solve(self.chol, by_var - by_mean, transposed=True, overwrite=True).T  # (M, N)
+        return at.log_prob, (k[:, 1:] @ by_k[:, :, None])[:, :, 0]
 
     def _at(self, k: Array) -> _Found:
         """At M points whose smooth part has the covariances k (M, N) with that of the trials."""
@@ -115,7 +116,9 @@ class Crashes:
         half = solve(self.chol, k.T)
         var = 1.0 + of_mean + SHARPNESS**2 - np.einsum("nm,nm->m", half, half)
         var = np.maximum(var, SHARPNESS**2)  # it can't be smaller, but for rounding
-        score = (self.mean.centre + k @ self._per_draw) / -np.sqrt(var)[:, None]
+        score = half.T @ self.draws.e  # m_s - centre: C^-1 (h_s - centre) is L^-T e_s
+        score += self.mean.centre
+        score /= -np.sqrt(var)[:, None]
         risk = ndtr(-score) @ self.draws.weights
         value = np.log1p(-np.minimum(risk, 0.5))
         likely = risk > 0.5  # P(safe) may be so small that only its logarithm is exact
@@ -123,16 +126,16 @@ class Crashes:
             value[likely] = logsumexp(log_ndtr(score[likely]), axis=1, b=self.draws.weights)
         return _Found(value, score, var, half)
 
+    @cached_property
+    def rough(self) -> "Crashes":
+        """The same process with some of the draws."""
+        h, e, weights = self.draws.h[:, :FEWER], self.draws.e[:, :FEWER], self.draws.weights[:FEWER]
+        return replace(self, draws=SignedDraws(h, np.ascontiguousarray(e), weights / weights.sum()))
+
     @property
     def gp(self) -> GP:
         """The process with normal pseudo-observations, for methods that draw from it as from any other."""
         return fit_sites(self.X, self.crashed, self.covariance.kernel).gp
-
-    @cached_property
-    def _per_draw(self) -> Array:
-        """(N, S) C^-1 (h_s - centre)."""
-        half = solve(self.chol, self.draws.h - self.mean.centre)
-        return solve(self.chol, half, transposed=True)
 
     @cached_property
     def _scaled(self) -> Array:
@@ -187,6 +190,7 @@ def _first_draws(
     known = kept.get(key)
     if known is None:
         draws = draw_given_signs(mean.centre, _of_trials(covariance, X, mean), signs, count)
-        known = np.vstack([draws.h, draws.weights])
+        known = np.vstack([draws.h, draws.e, draws.weights])
         kept.keep(key, known)
-    return SignedDraws(known[:-1], known[-1])
+    n = len(signs)
+    return SignedDraws(known[:n], known[n:-1], known[-1])

@@ -1,12 +1,13 @@
-"""Cholesky factors of many data: the factor of the first rows is kept between two suggestions.
+"""Cholesky factors of many data: a factor is kept between two suggestions.
 
 A covariance depends on where the data lie and on the hyperparameters, and those are learned anew only when
 there are 8 % more data. Until then a factor only grows. With n0 the largest multiple of a step up to N:
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
 
-L0 is the factor of the first n0 data. It is computed in the same way whether it was kept or not, so that what
-is kept changes no bit of an answer.
+L0 is the factor of the first n0 data. Few data are added to it one by one, and the whole is kept; many are
+added at once, and only L0 is kept. A factor is computed in the same way whether a part of it was kept or not,
+so that what is kept changes no bit of an answer.
 """
 
 import numpy as np
@@ -28,19 +29,31 @@ FACTORS = Kept(MOST_BYTES)
 def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Kept = FACTORS) -> Array:
     """(N, N) the lower factor of the covariance of X (N, D) with `nugget` on its diagonal."""
     covariance, n = Covariance(kernel, hyper), len(X)
-    step = SHORT_STEP if n <= FEW else STEP
+    few = n <= FEW
+    step = SHORT_STEP if few else STEP
     first = step * (n // step)
     numbers = (*hyper.lengthscales, hyper.variance, hyper.additive, nugget)
-    key = kernel, numbers, X[:first].tobytes()
-    top = factors.get(key)
+    keys = {m: (kernel, numbers, X[:m].tobytes()) for m in range(n if few else first, first - 1, -1)}
+    top = next((kept for key in keys.values() if (kept := factors.get(key)) is not None), None)
     if top is None:
         top = _factor(covariance, X[:first], nugget)
-        factors.keep(key, top)
-    rest = X[first:]
+        factors.keep(keys[first], top)
+    if not few:
+        return _with_rows(top, covariance, X, nugget)
+    for m in range(len(top) + 1, n + 1):
+        top = _with_rows(top, covariance, X[:m], nugget)
+    if n > first:
+        factors.keep(keys[n], top)
+    return top
+
+
+def _with_rows(top: Array, covariance: Covariance, X: Array, nugget: float) -> Array:
+    """(N, N) the factor of X (N, D), where `top` is that of the first data."""
+    n, first = len(X), len(top)
     whole = np.zeros((n, n), order="F")
     whole[:first, :first] = top
-    if len(rest):
-        K = covariance.between(rest, X)  # (N - n0, N)
+    if n > first:
+        K = covariance.between(X[first:], X)  # (N - n0, N)
         across = solve(top, K[:, :first].T)
         block = K[:, first:] - across.T @ across
         block.flat[:: len(block) + 1] += nugget

@@ -4,6 +4,8 @@ from collections.abc import Hashable
 
 from ..arrays import Array
 
+MOST = 256  # arrays that are kept; more would take long to look through
+
 
 class Kept:
     """Arrays that were used lately, the latest last.
@@ -30,6 +32,7 @@ class Kept:
         """Keep an array, and forget those that were not used for longest where there are too many."""
         array.flags.writeable = False
         kept = {**self._kept, key: array}
-        while sum(each.nbytes for each in kept.values()) > self._most:
-            del kept[next(iter(kept))]
+        size = sum(each.nbytes for each in kept.values())
+        while kept and (size > self._most or len(kept) > MOST):
+            size -= kept.pop(next(iter(kept))).nbytes
         self._kept = kept

@@ -37,11 +37,14 @@ class SignedDraws:
     ----------
     h : (N, S)
         The draws.
+    e : (N, S)
+        L^-1 (h - mean), with L the lower Cholesky factor of C. More elements change no row of it.
     weights : (S,)
         Their weights, which sum to 1.
     """
 
     h: Array
+    e: Array
     weights: Array
 
     @property
@@ -65,7 +68,7 @@ def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int 
         h[i], log_p = _beyond(b, np.sqrt(u), sign, rng.permutation(strata))
         e[i] = (h[i] - a) / L[i, i]
         log_w += log_p + 0.5 * b * b / u - 0.5 * a * a / v
-    return SignedDraws(h, _weights(log_w))
+    return SignedDraws(h, solve(cholesky(C.copy()), h - mean), _weights(log_w))
 
 
 def add_signs(draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int = 0) -> SignedDraws:
@@ -75,18 +78,20 @@ def add_signs(draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int
     was drawn before is only weighted anew. So no more elements are added once less than half as many draws
     count as did.
     """
-    h, log_w = draws.h, np.log(draws.weights)
-    e = solve(L[: len(h), : len(h)], h - mean)
-    rng, strata, enough = np.random.default_rng(seed), _strata(len(log_w)), 0.5 * draws.effective
-    for sign in signs:
-        i = len(h)
-        a = mean + L[i, :i] @ e
-        drawn, log_p = _beyond(a, L[i, i], sign, rng.permutation(strata))
+    n, count = draws.h.shape
+    h, e = np.empty((2, n + len(signs), count))
+    h[:n], e[:n] = draws.h, draws.e
+    rng, strata, enough = np.random.default_rng(seed), _strata(count), 0.5 * draws.effective
+    log_w = np.log(draws.weights)
+    for i, sign in enumerate(signs, n):
+        a = mean + L[i, :i] @ e[:i]
+        h[i], log_p = _beyond(a, L[i, i], sign, rng.permutation(strata))
+        e[i] = (h[i] - a) / L[i, i]
         log_w = log_w + log_p
-        more = SignedDraws(np.vstack([h, drawn]), _weights(log_w))
+        more = SignedDraws(h[: i + 1], e[: i + 1], _weights(log_w))
         if more.effective < enough:
             break
-        draws, h, e = more, more.h, np.vstack([e, (drawn - a) / L[i, i]])
+        draws = more
     return draws
 
 

@@ -196,7 +196,8 @@ class Context:
         """
         constraints, points = self.models.feasibility.constraints, self.candidates
         if rho > 0.0 and self.settings.allowed_minima and self.limited:
-            inside = self.models.feasibility.margin(points) >= ndtri(rho)
+            level = float(ndtri(rho))
+            inside = self.models.feasibility.margin(points, level) >= level
             if inside.any():
                 points, constraints = points[inside], ()
         grid = None if self.known is None else self.candidates

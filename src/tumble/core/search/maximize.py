@@ -147,8 +147,9 @@ def maximize_above(
 def _better_half(active: Flags, promise: Array) -> Flags:
     """(M,) the better half of the `active` starts, by the value that each may reach (`promise`, (M,))."""
     promise = np.where(active, promise, -np.inf)
-    best = np.argsort(-promise, kind="stable")[: (np.count_nonzero(active) + 1) // 2]
-    return np.isin(np.arange(len(active)), best)
+    better = np.zeros(len(active), dtype=bool)
+    better[np.argsort(-promise, kind="stable")[: (np.count_nonzero(active) + 1) // 2]] = True
+    return better
 
 
 def _best_first(ended: list[Maxima]) -> Maxima:

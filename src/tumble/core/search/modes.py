@@ -1,7 +1,7 @@
 """One search for each mode: free, bold (15), careful (13), safest; and within a method's own level. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -16,7 +16,7 @@ from ..process.models import Fitted
 from .candidates import surroundings
 from .context import Context
 from .maximize import QUICK, STEADY, Maxima, Pace, ValueAndGrad, maximize, maximize_above
-from .product import times_phi
+from .product import screen_product, times_phi
 
 PEAK = 1.0  # of log EI, which may have a narrow peak at the best trial: a first step must not leap over it
 SAME = 1e-6  # two points closer than this are one setting
@@ -89,11 +89,11 @@ class Search:
 
         With `settings.keep_rho`, only points with φ(x) >= ρ are allowed; None where no such x was found.
         """
-        feasibility, power = replace(self.context.models.feasibility, widening=()), self.phi_exponent
+        feasibility, power = self.context.models.feasibility.rough, self.phi_exponent
         product = times_phi(self.acquisition, feasibility, power)
 
         def screen(x: Array) -> Array:
-            return np.asarray(self.acquisition.screen(x) + power * feasibility.log_prob(x))
+            return screen_product(self.acquisition.screen(x), feasibility, x, self._among, power)
 
         points = self.context.candidates
         x = self._choose(self._climb(product), self._starts(points, screen(points)), points,
@@ -140,11 +140,12 @@ class Search:
         """
         feasibility, count = self.context.models.feasibility, self.context.settings.restarts
         points = np.vstack([self.context.candidates, self._around_safe()])
-        margin = feasibility.margin(points) if self.limited else np.full(len(points), np.inf)
-        inside = margin > level
+        if not self.limited:
+            return points
+        inside = feasibility.margin(points, level) > level
         if inside.sum() >= count:
             return np.asarray(points[inside])
-        nearest = points[np.argsort(-margin)[:count]]
+        nearest = points[np.argsort(-feasibility.margin(points))[:count]]
         climbed = maximize(self.context.held(feasibility.margin_and_grad), nearest, max_evaluations=25)
         return np.vstack([points[inside], climbed.points[climbed.values > level]])
 
@@ -207,12 +208,17 @@ class Search:
         points = self.context.keep(points)
         return points if self.context.steps is None else self.context.steps.admissible(points)
 
+    @property
+    def _among(self) -> int:
+        """How many of the best candidates may be starts."""
+        return 10 * self.context.settings.restarts
+
     def _starts(self, points: Array, screened: Array) -> Array:
         """Three quarters of the restarts from the best candidates, the others from among the good ones."""
         count = self.context.settings.restarts
         first = -(-3 * count // 4)
         order = np.argsort(-screened, kind="stable")
-        best, others = order[:first], order[first : 10 * count]
+        best, others = order[:first], order[first : self._among]
         extra = self.context.rng.choice(others, min(count - first, len(others)), replace=False)
         return np.asarray(points[np.concatenate([best, extra])])
 

@@ -31,6 +31,7 @@ from ..feasibility import Feasibility
 from ..normal import NEARLY_CERTAIN
 from .context import Context
 from .modes import Search
+from .product import screen_product
 
 LEVELS = (0.1, 0.3, 0.5, 0.7)  # of φ: where the mean is lowest under each is a goal
 GOALS = 12  # candidates that are goals: the largest EI φ
@@ -104,7 +105,7 @@ def _may_help(context: Context) -> bool:
 def _goals(search: Search) -> Array:
     """(K, D) settings that promise much, if they are safe."""
     context, points = search.context, search.context.candidates
-    promise = search.acquisition.screen(points) + context.models.feasibility.log_prob(points)
+    promise = screen_product(search.acquisition.screen(points), context.models.feasibility, points, GOALS)
     likely = points[np.argsort(-promise, kind="stable")[:GOALS]]
     if not context.settings.descend_safely:
         return likely
@@ -117,6 +118,6 @@ def _stones(search: Search, goals: Array, rho: float) -> Array:
     best = context.best[0]
     way = (best + np.array(WAY)[:, None, None] * (goals - best)).reshape(-1, len(best))
     way = context.keep(context.admissible(way))
-    sure = way[context.models.feasibility.margin(way) > level]
+    sure = way[context.models.feasibility.margin(way, level) > level]
     points = np.vstack([search.points_above(level), sure])
     return np.asarray(points[search.is_new(points)])

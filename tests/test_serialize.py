@@ -134,6 +134,11 @@ def test_a_part_that_is_missing_is_refused(key):
         tumble.Optimizer.from_dict(data)
 
 
+def test_a_part_that_nobody_knows_is_refused():
+    with pytest.raises(tumble.InputError, match=r"the state needs exactly boxed, .*warm"):
+        tumble.Optimizer.from_dict({**saved(), "trails": 7})
+
+
 @pytest.mark.parametrize("key", sorted(set(saved()) - {"boxed"}))
 def test_a_part_that_is_damaged_is_refused(key):
     data = saved()

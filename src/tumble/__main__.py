@@ -1,5 +1,17 @@
-"""`python -m tumble`, the same as the command `tumble`."""
+"""The command `tumble`, and `python -m tumble`."""
 
-from tumble.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line. Ctrl-C while it is still being loaded gets the same answer as later."""
+    try:
+        from tumble.cli import main as run
+    except KeyboardInterrupt:
+        print("tumble: stopped; run it again to go on", file=sys.stderr)
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

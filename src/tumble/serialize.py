@@ -23,6 +23,10 @@ from .space import Float, Space
 from .trials import Change, ChangeKind, Mode, OnExhausted, Status, Suggestion, Trial
 
 FORMAT = 1
+KEYS = {
+    "format", "space", "boxed", "trials", "failures", "constraints", "seed", "method", "settings",
+    "on_exhausted", "history", "warm",
+}  # of a state, beside "noise" where one is known  # fmt: skip
 MODES: tuple[Mode, ...] = get_args(Mode)
 STATUSES: tuple[Status, ...] = get_args(Status)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -70,6 +74,7 @@ def state_to_json(state: State) -> dict[str, Any]:
 
 def state_from_json(data: Mapping[str, Any]) -> State:
     """The state that `state_to_json` wrote."""
+    checks.keys(data, "the state", KEYS | ({"noise"} & set(data)))
     return State(
         space=Space.from_dict(data["space"]),
         boxed=checks.truth(data["boxed"], "boxed"),

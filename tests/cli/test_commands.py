@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -29,6 +30,7 @@ from tumble.studies.study_file import read_study_file
 from tumble.trials import Recommended
 
 Cli = Callable[..., tuple[int, str, str]]
+SOURCES = Path(tumble.__file__).parents[1]
 
 
 def spawn(*words: object, **options: Any) -> subprocess.Popen[str]:
@@ -266,6 +268,13 @@ def test_a_missing_or_broken_file_exits_with_2_and_says_what_to_type(cli: Cli, t
     assert f"{path}: there is no such file; write one with: tumble init {path}\n" in cli("ask", path)[2]
     path.write_text("name = ")
     assert cli("ask", path)[2].endswith("; see: tumble init --help\n")
+
+
+def test_ctrl_c_while_it_is_loaded_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")  # as if it came at this import
+    process = spawn("--version", env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCES}"})
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "tumble: stopped; run it again to go on\n")
 
 
 def test_a_port_that_is_taken_exits_with_2_and_names_the_option(cli: Cli, tmp_path: Path) -> None:

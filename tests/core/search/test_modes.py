@@ -43,5 +43,5 @@ def test_in_the_careful_mode_f_star_is_the_minimum_of_what_is_allowed():
     feasibility, gp = careful.models.feasibility, careful.objective
     inside = feasibility.margin(careful.candidates) >= ndtri(0.99)
     lowest = gp.mean(careful.candidates[inside]).min()
-    assert bold.minima.samples.mean() < careful.minima.samples.mean() - 0.03
+    assert bold.minima.samples.mean() < careful.minima.samples.mean() - 0.05
     assert careful.minima.samples.mean() <= lowest + 0.1  # 400 samples have an error of 0.04

@@ -115,7 +115,7 @@ def played(seed: int, *, with_stones: bool = True) -> Optimizer:
 
 def test_stones_lead_over_a_hill_without_a_failure() -> None:
     found = {True: 0.0, False: 0.0}
-    for seed, with_stones in product((2, 7), found):
+    for seed, with_stones in product((3, 6), found):
         opt = played(seed, with_stones=with_stones)
         assert opt.n_failures == 0
         assert opt.best is not None
@@ -123,7 +123,7 @@ def test_stones_lead_over_a_hill_without_a_failure() -> None:
         asked = [t.suggestion for t in opt.trials if t.suggestion is not None and t.suggestion.stone]
         assert bool(asked) == with_stones
         assert all(s.mode == "careful" and s.p_safe >= s.rho for s in asked)
-    assert found[True] < found[False] - 0.8
+    assert found[True] < found[False] - 1.0
 
 
 def test_the_sentence_names_a_stepping_stone_and_is_saved() -> None:

@@ -1114,3 +1114,40 @@ def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
         best.append(min(best[-1], value))
     assert len(held) > 5
     assert np.mean([now - best[-1] <= bound for now, bound in held]) > 0.8
+
+
+@pytest.mark.parametrize("failures", [None, 3])
+@pytest.mark.parametrize("method", [None, "ei", "xs", "xsf", "eic"])
+def test_what_is_never_to_be_tried_is_not_suggested_again(failures, method):
+    space = Space({"bit": Categorical(("a", "b", "c"))})
+    opt = tumble.Optimizer(space, 12, failures, method=method, seed=0)
+    skipped = 0
+    for _ in range(10):
+        asked = opt.ask()
+        if asked.x["bit"] == "b":
+            opt.skip(asked, never=True, reason="it broke last year")
+            skipped += 1
+        else:
+            opt.tell(asked, 1.0 if asked.x["bit"] == "a" else 2.0)
+    assert skipped == 1
+
+
+def test_where_all_that_is_left_is_never_to_be_tried_nothing_is_suggested():
+    opt = tumble.Optimizer(Space({"bit": Categorical(("a", "b"))}), 12, 3, seed=0)
+    for _ in range(2):
+        opt.skip(opt.ask(), never=True)
+    with pytest.raises(tumble.TrialsExhausted, match="the rest was skipped with never=True"):
+        opt.ask()
+
+
+def test_a_setting_that_crashed_is_not_tried_again_where_all_were_tried():
+    opt = tumble.Optimizer(Space({"bit": Categorical(("a", "b", "c"))}), 15, seed=0)
+    crashes = 0
+    for _ in range(15):
+        asked = opt.ask()
+        if asked.x["bit"] == "b":
+            opt.tell(asked, failed=True, reason="it broke")
+            crashes += 1
+        else:
+            opt.tell(asked, 1.0 if asked.x["bit"] == "a" else 2.0)
+    assert crashes == 1

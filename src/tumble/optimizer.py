@@ -386,7 +386,7 @@ class Optimizer:
         Raises
         ------
         TrialsExhausted
-            If every trial is told or in flight.
+            If every trial is told or in flight, or every setting that is left was skipped with never=True.
         BudgetExhausted
             If more trials failed than may; if no failure is left and `on_exhausted` is "stop"; or if none is
             left and every setting would take more risk than is left of `settings.delta`.
@@ -439,6 +439,8 @@ class Optimizer:
         InputError
             If `number` or `reserved` is not a whole number of at least 0, or if `method` needs a safe trial
             to start from, and none is known.
+        TrialsExhausted
+            If every setting that is left was skipped with never=True.
         BudgetExhausted
             If no failure is left and every setting would take more risk than is left of `settings.delta`.
 
@@ -463,6 +465,7 @@ class Optimizer:
             )  # fmt: skip
         if state is not None and self.max_failures is not None and method.own_level is None:
             starting.check_risk(proposal, state, self.settings, self.best is not None)
+        starting.check_not_forbidden(proposal.x, self._trials)
         suggestion = self._in_users_units(number, proposal)
         why = explain(suggestion, method.name, counting.safe_range(self._trials))
         return replace(suggestion, why=why)

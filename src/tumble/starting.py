@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from . import counting
 from .core import budget
-from .core.search.modes import Proposal
+from .core.arrays import Array
+from .core.search.modes import SAME, Proposal
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, TrialsExhausted
 from .explanation import all_are, count
@@ -95,3 +98,25 @@ def check_risk(proposal: Proposal, state: budget.BudgetState, settings: Settings
         return
     left = budget.risk_left(state, settings)
     raise BudgetExhausted(f"{budget.nothing_safe_enough(proposal.p_safe, left, safe_seen)}; {TO_GO_ON}")
+
+
+def check_not_forbidden(x: Array, trials: Sequence[Trial]) -> None:
+    """Refuse a setting that was skipped with never=True. The search finds one only where no other is left.
+
+    Parameters
+    ----------
+    x : (D,)
+        The setting, in the unit cube.
+    trials
+        All trials.
+
+    Raises
+    ------
+    TrialsExhausted
+        If it is one of those.
+    """
+    if any(np.abs(x - np.array(t.u)).max() < SAME for t in trials if t.is_forbidden):
+        raise TrialsExhausted(
+            "every setting that may be tried was tried, and the rest was skipped with never=True; opt.best and "
+            "opt.recommend() hold the result"
+        )

@@ -210,6 +210,11 @@ class Trial:
         return self.status == "pending"
 
     @property
+    def is_forbidden(self) -> bool:
+        """Whether it was asked for, and is never to be tried (`Optimizer.skip`)."""
+        return self.crashed and not self.billed and self.status == "told" and self.suggestion is not None
+
+    @property
     def amended(self) -> bool:
         """Whether other results were told first."""
         return any(change.kind == "amended" for change in self.changes)

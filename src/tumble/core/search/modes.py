@@ -227,7 +227,8 @@ class Search:
     ) -> Array:
         """The best of the points found, one that can be run; a new one where there is one.
 
-        If every one of these points was tried already, the best of `others` is taken.
+        If every one of these points was tried already, the best of `others` is taken. Where all of those were
+        tried, too, it is one that did not fail, if there is such a one.
         """
         best = self._polished(self._ascend(climb, starts, worth), worth)
         if self.revisit:
@@ -236,9 +237,13 @@ class Search:
         if not new.any():
             domain = self.context.domain
             found = others[:64] if domain is None else domain.admissible(others)
-            fallback = Maxima(found, worth(found))
-            among = np.isfinite(fallback.values) & self.is_new(found)
-            best, new = (fallback, among) if among.any() else (best, ~new)
+            best = Maxima(np.vstack([found, best.points]), np.append(worth(found), best.values))
+            finite, history = np.isfinite(best.values), self.context.history
+            new = finite & self.is_new(best.points)
+            if not new.any():
+                new = finite & _differ(best.points, history.X[history.failed])
+            if not new.any():
+                new = np.ones_like(finite)
         return self._first_of(Maxima(best.points, np.where(new, best.values, -np.inf)))
 
     def _first_of(self, found: Maxima) -> Array:
@@ -269,6 +274,10 @@ class Search:
 
     def is_new(self, points: Array) -> Flags:
         """(M,) which of `points` (M, D) are neither tried nor in flight."""
-        seen = np.vstack([self.context.history.X, self.context.history.pending])
-        distance = np.abs(points[:, None, :] - seen).max(axis=2)
-        return np.asarray((distance >= SAME).all(axis=1))
+        return _differ(points, np.vstack([self.context.history.X, self.context.history.pending]))
+
+
+def _differ(points: Array, seen: Array) -> Flags:
+    """(M,) which of `points` (M, D) differ from all of `seen` (N, D)."""
+    distance = np.abs(points[:, None, :] - seen).max(axis=2)
+    return np.asarray((distance >= SAME).all(axis=1))

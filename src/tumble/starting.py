@@ -117,6 +117,6 @@ def check_not_forbidden(x: Array, trials: Sequence[Trial]) -> None:
     """
     if any(np.abs(x - np.array(t.u)).max() < SAME for t in trials if t.is_forbidden):
         raise TrialsExhausted(
-            "every setting that may be tried was tried, and the rest was skipped with never=True; opt.best and "
-            "opt.recommend() hold the result"
+            "every setting that may be tried was tried, and the rest was skipped with never=True; "
+            "opt.best and opt.recommend() hold the result"
         )

@@ -36,7 +36,7 @@ PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal
 # Those of a constraint have nothing in common: a parameter that was hardly tried is not taken for harmless.
 # A constraint may be noisier than an objective: a fit that underrates the noise takes it for steep slopes.
 DEFAULT_PRIORS = Priors(
-    LogNormal(0.55, 0.7, common=0.7), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0),
+    LogNormal(0.55, 0.7, common=1.0), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0),
     additive=(-1.0, 1.5), mean_std=1.0,
 )  # fmt: skip
 LIMIT_PRIORS = replace(DEFAULT_PRIORS, lengthscale=LogNormal(0.55, 0.7), noise=LogNormal(1e-3, 1.5))

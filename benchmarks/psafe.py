@@ -76,10 +76,9 @@ def draw(priors: Priors, trials: int, queries: int, rng: np.random.Generator) ->
     dim = int(rng.integers(DIMENSIONS[0], DIMENSIONS[1] + 1))
     assert priors.additive is not None
     assert priors.mean_std is not None
+    lengthscales = _drawn(priors.lengthscale, dim, rng)
     (variance,), (noise,) = _drawn(priors.variance, 1, rng), _drawn(priors.noise, 1, rng)
-    hyper = Hyper(
-        _drawn(priors.lengthscale, dim, rng), variance, noise, float(expit(rng.normal(*priors.additive)))
-    )
+    hyper = Hyper(lengthscales, variance, noise, float(expit(rng.normal(*priors.additive))))
     points = rng.random((trials + queries, dim))
     K = Covariance("matern52", hyper).between(points, points)
     K.flat[:: len(K) + 1] += JITTER * hyper.variance
@@ -91,7 +90,9 @@ def draw(priors: Priors, trials: int, queries: int, rng: np.random.Generator) ->
 def _drawn(law: object, count: int, rng: np.random.Generator) -> tuple[float, ...]:
     """`count` values from a law, with what they have in common."""
     assert isinstance(law, LogNormal)
-    logs = law.common * rng.standard_normal() + law.sigma * rng.standard_normal(count)
+    logs = law.sigma * rng.standard_normal(count)
+    if law.common:
+        logs += law.common * rng.standard_normal()
     return tuple((law.median * np.exp(logs)).tolist())
 
 

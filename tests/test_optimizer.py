@@ -708,12 +708,36 @@ def test_from_trials_works_out_an_x_that_is_not_given():
         ({"constraints": (0.0, 1.0)}, "trial 0 has 2 constraints, not 1"),
         ({"crashed": True}, "trial 0 failed and has a value; drop one of them"),
         ({"number": 1}, "the suggestion of trial 1 is called 0"),
+        ({"value": np.nan}, "the value of trial 0 must be finite, not nan; give None where nothing was"),
+        ({"value": -np.inf}, "the value of trial 0 must be finite, not -inf"),
+        ({"value": "a"}, "the value of trial 0 must be a number, not 'a'"),
+        ({"constraints": (np.nan,)}, "a constraint of trial 0 must be finite, not nan"),
+        ({"status": "failed"}, 'the status of trial 0 must be "pending", .* or "voided", not \'failed\''),
+        ({"status": "TOLD"}, "the status of trial 0"),
+        ({"status": None}, "the status of trial 0"),
+        ({"value": None, "crashed": "yes"}, "'crashed' of trial 0 must be true or false, not 'yes'"),
+        ({"billed": 1}, "'billed' of trial 0 must be true or false, not 1"),
+        ({"reason": None}, "the reason of trial 0 must be text, not None"),
     ],
 )
 def test_from_trials_refuses_a_trial_that_does_not_fit(changes, message):
     opt = some_trials()
     with pytest.raises(tumble.InputError, match=message):
         rebuilt(opt, [replace(opt.trials[0], **changes)])
+
+
+def test_from_trials_takes_results_of_other_kinds_of_numbers_and_those_that_are_missing():
+    T = tumble.Trial
+    old = [
+        T(0, None, (0.5, 0.5), "told", value=np.float64(1.0), constraints=(-1,)),
+        T(1, None, (0.2, 0.5), "told", constraints=(0.5,)),
+        T(2, None, (0.3, 0.5), "told", constraints=(None,), crashed=True),
+        T(3, None, (0.4, 0.5), "voided", value=2, constraints=(-1.0,)),
+    ]
+    opt = rebuilt(some_trials(), old, fitted=None)
+    assert (opt.n_told, opt.n_failures) == (3, 2)
+    assert opt.best is not None
+    assert opt.best.number == 0
 
 
 def test_from_trials_refuses_what_is_no_trial_and_numbers_that_do_not_rise():

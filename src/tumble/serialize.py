@@ -20,7 +20,8 @@ from .core.student import Law
 from .errors import InputError
 from .methods import MethodName
 from .space import Float, Space
-from .trials import Change, ChangeKind, Mode, OnExhausted, Status, Suggestion, Trial
+from .trial_checks import STATUSES
+from .trials import Change, ChangeKind, Mode, OnExhausted, Suggestion, Trial
 
 FORMAT = 1
 KEYS = {
@@ -28,7 +29,6 @@ KEYS = {
     "on_exhausted", "history", "warm",
 }  # of a state, beside "noise" where one is known  # fmt: skip
 MODES: tuple[Mode, ...] = get_args(Mode)
-STATUSES: tuple[Status, ...] = get_args(Status)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 NOT_SAVED = {"u", "fitted", "stone"}  # of a suggestion: trial, state and sentence have them

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from . import checks
 from .core.history import violated
 from .core.process.models import Fitted
 from .errors import InputError
-from .trials import Trial
+from .trials import Status, Trial
 
 NO_NUMBER = "tell a trial that gave no number with failed=True"
+NO_RESULT = "give None where nothing was measured, and crashed=True where the trial failed"
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ def _trial(trial: Trial, dim: int, count: int) -> None:
         )
     if len(trial.constraints) not in (0, count):
         raise InputError(f"trial {number} has {len(trial.constraints)} constraints, not {count}")
+    _results(trial)
     if trial.crashed and trial.value is not None:
         raise InputError(f"trial {number} failed and has a value; drop one of them")
     if trial.suggestion is None:
@@ -117,6 +121,18 @@ def _trial(trial: Trial, dim: int, count: int) -> None:
         raise InputError(f"the suggestion of trial {number} is called {trial.suggestion.number}")
     if max(len(trial.suggestion.constraint_means), len(trial.suggestion.constraint_stds)) > count:
         raise InputError(f"the suggestion of trial {number} predicts more than {count} constraints")
+
+
+def _results(trial: Trial) -> None:
+    checks.one_of(trial.status, f"the status of trial {trial.number}", STATUSES)
+    checks.truth(trial.crashed, f"'crashed' of trial {trial.number}")
+    checks.truth(trial.billed, f"'billed' of trial {trial.number}")
+    checks.text(trial.reason, f"the reason of trial {trial.number}")
+    for result in (trial.value, *trial.constraints):
+        if result is None or (type(result) is float and isfinite(result)):  # most are: thousands cost little
+            continue
+        what = "the value" if result is trial.value else "a constraint"
+        checks.number(result, f"{what} of trial {trial.number}", NO_RESULT)
 
 
 def fitted(hyperparameters: Fitted | None, dim: int) -> Fitted | None:

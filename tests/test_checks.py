@@ -21,6 +21,7 @@ from tumble import InputError, checks
         (lambda v: checks.within(v, "x", 0.0, 1.0), 1.0, 1.0),
         (lambda v: checks.between(v, "x", 0.0, 1.0), 0.5, 0.5),
         (lambda v: checks.truth(v, "t"), False, False),
+        (lambda v: checks.truth(v, "t"), np.True_, True),
         (lambda v: checks.text(v, "s"), "", ""),
         (lambda v: checks.choice(v, "c"), "a", "a"),
         (lambda v: checks.one_of(v, "w", ("a", "b")), "b", "b"),

@@ -52,6 +52,15 @@ def test_a_skipped_trial_charges_and_teaches_nothing():
     assert opt.ask().number == 1
 
 
+def test_the_truths_of_numpy_are_taken_and_saved():
+    opt = tumble.Optimizer([(0.0, 1.0)], 5, 2, seed=0, settings=TINY)
+    crashed = opt.tell([0.1], failed=np.True_, billed=np.False_)
+    amended = opt.amend(opt.tell([0.9], 1.0, failed=np.False_), failed=np.True_)
+    assert crashed.crashed is amended.crashed is True
+    assert crashed.billed is False
+    assert json.loads(json.dumps(opt.to_dict()))["history"][1]["crashed"] is True
+
+
 def test_a_point_of_one_s_own_counts_as_a_trial():
     opt = optimizer(5, 2)
     opt.tell([1.0, 3.0], failed=True, reason="bit broke")

@@ -206,6 +206,15 @@ def test_numpy_scalars_are_accepted_as_values() -> None:
     np.testing.assert_allclose(space.encode(values), [0.5, 0.5, 1.0])
 
 
+@pytest.mark.parametrize(
+    "choices", [np.arange(3), np.array(["x", "y"]), np.array([0.5, 2.0]), np.array([True, False])]
+)
+def test_numpy_scalars_among_the_choices_become_python_values(choices: Any) -> None:
+    parameter = Categorical(tuple(choices))
+    assert [type(choice) for choice in parameter.choices] == [type(choice) for choice in choices.tolist()]
+    assert json.loads(json.dumps(parameter.to_dict()))["choices"] == choices.tolist()
+
+
 F: Any = Float
 N: Any = Int
 C: Any = Categorical

@@ -106,10 +106,10 @@ def between(value: object, name: str, low: float, high: float) -> float:
 
 
 def truth(value: object, name: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
+    """True or false, NumPy's too, as Python's own."""
+    if not isinstance(value, bool | np.bool_):
         refuse(name, "true or false", value)
-    return value
+    return bool(value)
 
 
 def text(value: object, name: str) -> str:

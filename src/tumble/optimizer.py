@@ -609,9 +609,10 @@ class Optimizer:
         >>> opt.tell([0.9], failed=True, reason="bit broke").failed
         True
         """
+        failed, billed = checks.truth(failed, "failed"), checks.truth(billed, "billed")
         names = naming.constraint_names(self._names, constraints)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
-        record = self._find(trial, checks.truth(billed, "billed"))
+        record = self._find(trial, billed)
         self._check_method(len(names))
         if names or outcome.value is not None:  # the first trial that returns says how many there are
             checks.noise_names(self.noise, names)
@@ -728,6 +729,7 @@ class Optimizer:
         >>> opt.amend(wrong, 3.2).value, opt.changes[0].value
         (3.2, 32.0)
         """
+        failed = checks.truth(failed, "failed")
         names = naming.constraint_names(self._names, constraints)
         record = naming.named(self._trials, trial)
         undo.check_may_amend(record.number, record.status)

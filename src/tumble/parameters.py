@@ -326,7 +326,8 @@ class Categorical:
         given: object = self.choices
         if isinstance(given, str) or not isinstance(given, Sequence):
             raise InputError(f"choices must be a list of at least two values, but {self.choices!r} came")
-        object.__setattr__(self, "choices", tuple(self.choices))
+        plain = (choice.item() if isinstance(choice, np.generic) else choice for choice in self.choices)
+        object.__setattr__(self, "choices", tuple(plain))
         for choice in self.choices:
             if choice is not None:
                 checks.choice(choice, "a choice")

@@ -65,10 +65,10 @@ def _is_masked(values: object) -> bool:
 
 
 def outcome(
-    value: object, constraints: object, failed: object, reason: object, names: tuple[str, ...]
+    value: object, constraints: object, failed: bool, reason: object, names: tuple[str, ...]
 ) -> Checked:
     """What was told, if it can be recorded."""
-    failed, reason = checks.truth(failed, "failed"), checks.text(reason, "reason")
+    reason = checks.text(reason, "reason")
     g = constraint_values(constraints, names)
     if failed:
         if value is not None:

@@ -54,8 +54,10 @@ def test_a_skipped_trial_charges_and_teaches_nothing():
 
 def test_the_truths_of_numpy_are_taken_and_saved():
     opt = tumble.Optimizer([(0.0, 1.0)], 5, 2, seed=0, settings=TINY)
-    crashed = opt.tell([0.1], failed=np.True_, billed=np.False_)
-    amended = opt.amend(opt.tell([0.9], 1.0, failed=np.False_), failed=np.True_)
+    yes: Any = np.True_
+    no: Any = np.False_
+    crashed = opt.tell([0.1], failed=yes, billed=no)
+    amended = opt.amend(opt.tell([0.9], 1.0, failed=no), failed=yes)
     assert crashed.crashed is amended.crashed is True
     assert crashed.billed is False
     assert json.loads(json.dumps(opt.to_dict()))["history"][1]["crashed"] is True

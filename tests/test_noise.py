@@ -52,6 +52,23 @@ def test_names_that_are_not_known_yet_are_checked_at_the_first_tell():
     assert opt.tell([0.5], 1.0, {"load": -1.0}).safe
 
 
+def test_a_constraint_that_is_called_like_the_objective_has_no_noise_of_its_own():
+    with pytest.raises(InputError, match="a constraint is called 'value', too; give the constraint another"):
+        Optimizer([(0.0, 1.0)], trials=5, constraints=["value"], noise={"value": 0.5})
+    opt = Optimizer([(0.0, 1.0)], trials=5, constraints=None, noise={"value": 0.5}, seed=0)
+    with pytest.raises(InputError, match="a constraint is called 'value', too"):
+        opt.tell([0.5], 1.0, {"value": -1.0})
+    assert Optimizer([(0.0, 1.0)], trials=5, constraints=["value"]).constraint_names == ("value",)
+
+
+def test_a_search_that_was_saved_with_such_a_constraint_goes_on():
+    saved = Optimizer([(0.0, 1.0)], trials=5, constraints=["value"], seed=0).to_dict()
+    opt = Optimizer.from_dict({**saved, "noise": {"value": 0.5}})
+    assert opt.tell([0.5], 1.0, {"value": -1.0}).safe
+    with pytest.raises(InputError, match="noise names 'cost'"):
+        Optimizer.from_dict({**saved, "noise": {"cost": 0.5}})
+
+
 def test_minimize_takes_a_noise():
     rng = np.random.default_rng(0)
     result = tumble.minimize(

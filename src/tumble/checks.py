@@ -205,7 +205,17 @@ def noise(given: object) -> dict[str, float]:
     return {name: at_least(std, f"the noise of {name!r}", 0.0) for name, std in given.items()}
 
 
-def noise_names(given: Iterable[str], constraints: Sequence[str]) -> None:
+def noise_names(given: Mapping[str, float], constraints: Sequence[str]) -> None:
+    """Refuse a noise whose name is neither that of the objective nor that of a constraint, or is both."""
+    if OBJECTIVE in given and OBJECTIVE in constraints:
+        raise InputError(
+            f"noise names {OBJECTIVE!r}, which is the objective, and a constraint is called {OBJECTIVE!r}, "
+            "too; give the constraint another name"
+        )
+    known_noise_names(given, constraints)
+
+
+def known_noise_names(given: Iterable[str], constraints: Sequence[str]) -> None:
     """Refuse a noise whose name is neither that of the objective nor that of a constraint."""
     known = (OBJECTIVE, *constraints)
     unknown = [name for name in given if name not in known]

@@ -194,8 +194,11 @@ class Optimizer:
         """
         opt = cls(
             bounds, trials, failures, constraints, seed, method, settings, on_exhausted, known=known,
-            noise=noise, boldness=boldness,
+            boldness=boldness,
         )  # fmt: skip
+        opt.noise = checks.noise(noise)
+        if opt._names is not None:  # a study's result may be called like our objective
+            checks.known_noise_names(opt.noise, opt._names)
         old = list(history)
         trial_checks.history(old, opt.space.dim, len(opt.constraint_names))
         opt._fitted = trial_checks.fitted(fitted, opt.space.dim)
@@ -614,7 +617,7 @@ class Optimizer:
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         record = self._find(trial, billed)
         self._check_method(len(names))
-        if names or outcome.value is not None:  # the first trial that returns says how many there are
+        if self._names is None and (names or outcome.value is not None):  # the first trial that returns
             checks.noise_names(self.noise, names)
             self._names = names
         told = replace(
@@ -737,7 +740,7 @@ class Optimizer:
             value, constraints = undo.completed(record, value, constraints, names)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         self._check_method(len(names))
-        if names or outcome.value is not None:
+        if self._names is None and (names or outcome.value is not None):
             checks.noise_names(self.noise, names)
             self._names = names
         changed = undo.amended(record, outcome, failed, reason)

@@ -122,13 +122,14 @@ def summary(ours: Optimizer, other: Optimizer, budget: int = FAILURES) -> str:
     stopped = until_failure(other, budget)
     by_then = min((t.value for t in stopped if t.safe and t.value is not None), default=np.nan)
     setting = ", ".join(f"{n} {v:.4g} {u}" for n, v, u in zip(NAMES, best.x, UNITS, strict=True))
-    assert ours.gain is not None
+    gain = ""
+    if ours.trials_left and ours.gain is not None:
+        gain = f"; the {ours.trials_left} left gain at most {ours.gain.bound:.2f} s"
     return "\n".join([
         f"best safe setting   {setting}: {best.value:.2f} s a hole (trial {best.number})",
         f"recommended         {recommended.mean:.2f} ± {recommended.std:.2g} s, "
         f"{safety(recommended.p_safe)}",
-        f"failures            {ours.n_failures} of {budget} in {ours.n_told - 1} trials; "
-        f"the {ours.trials_left} left gain at most {ours.gain.bound:.2f} s",
+        f"failures            {ours.n_failures} of {budget} in {ours.n_told - 1} trials{gain}",
         f"without a budget    EIC breaks {other.n_failures} in {other.max_trials} trials for "
         f"{other.best.value:.2f} s; stopped at its failure {budget} (trial {stopped[-1].number}) it had "
         f"{by_then:.2f} s",

@@ -49,6 +49,8 @@ BAD_TELLS = [
     ("NaN value", (2, NAN, [-1, -1]), {}, "failed=True"),
     ("infinite value", (2, -INF, [-1, -1]), {}, "finite"),
     ("a value too large", (2, 10**400, [-1, -1]), {}, "finite"),
+    ("a penalty", (2, 1.7e308, [-1, -1]), {}, r"value must be at most 1e\+300 in size.*failed=True"),
+    ("a constraint too large", (2, 1.0, [-1, -1.1e300]), {}, r"load must be at most 1e\+300 in size"),
     ("a string value", (2, "3.2", [-1, -1]), {}, "value must be a number"),
     ("a complex value", (2, 1j, [-1, -1]), {}, "value must be a number"),
     ("a truth for a value", (2, True, [-1, -1]), {}, "value must be a number"),

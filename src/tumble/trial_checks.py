@@ -17,6 +17,7 @@ from .trials import Status, Trial
 
 NO_NUMBER = "tell a trial that gave no number with failed=True"
 NO_RESULT = "give None where nothing was measured, and crashed=True where the trial failed"
+LARGEST = 1e300  # of a result: beyond it the differences of two are infinite
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 
@@ -52,9 +53,19 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
             "trial gives the same ones, in the same order, None where a failed trial did not measure one"
         )
     return tuple(
-        None if v is None else checks.number(v, f"constraint {n}", NO_NUMBER)
-        for n, v in zip(names, values, strict=True)
+        None if v is None else _measured(v, f"constraint {n}") for n, v in zip(names, values, strict=True)
     )
+
+
+def _measured(value: object, name: str) -> float:
+    """A result that a search can learn from."""
+    result = checks.number(value, name, NO_NUMBER)
+    if abs(result) > LARGEST:
+        raise InputError(
+            f"{name} must be at most {LARGEST:g} in size, not {result:g}; give no penalty to a trial that "
+            "failed: tell it with failed=True, or raise tumble.Failure"
+        )
+    return result
 
 
 def _is_masked(values: object) -> bool:
@@ -89,7 +100,7 @@ def outcome(
         raise InputError(
             f"constraint {', '.join(missing)} is missing; a trial with a value has all of its constraints"
         )
-    return Checked(checks.number(value, "value", NO_NUMBER), g, reason)
+    return Checked(_measured(value, "value"), g, reason)
 
 
 def history(trials: Sequence[Trial], dim: int, count: int) -> None:

@@ -68,6 +68,18 @@ def test_a_failure_is_a_crash_with_its_reason():
     assert all(t.value is None for t in crashed)
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"), [(ValueError("no contact"), "no contact"), (TimeoutError(), "TimeoutError")]
+)
+def test_a_failure_may_have_an_exception_as_its_reason(error, reason):
+    def fun(x):
+        raise tumble.Failure(error)
+
+    res = run(fun, 2)
+    assert [t.reason for t in res.trials] == [reason] * 2
+    assert res.n_failures == 2
+
+
 def test_a_failure_may_carry_what_was_measured():
     def fun(x):
         raise tumble.Failure("stopped", constraints=[2.0, None, float("nan")])
@@ -145,6 +157,14 @@ def test_initial_points_are_tried_first_and_billed(x0):
         np.testing.assert_allclose(trial.x, point)
         assert trial.billed
     assert res.n_told == 4
+
+
+@pytest.mark.parametrize("x0", [{"x1": 3.0, "x0": 1.0}, [{"x0": 1.0, "x1": 3.0}, {"x0": 2.0, "x1": 4.0}]])
+def test_initial_points_of_a_box_may_have_names(x0):
+    points = x0 if isinstance(x0, list) else [x0]
+    res = run(bowl, 3, x0=x0)
+    for trial, point in zip(res.trials, points, strict=False):
+        np.testing.assert_array_equal(trial.x, [point["x0"], point["x1"]])
 
 
 def test_initial_points_obey_a_hard_budget():
@@ -272,6 +292,17 @@ def test_the_function_may_change_its_argument():
         (lambda x: None, {}, "fun must return a number"),
         (lambda x: (1.0, [1.0]), {"method": "xs"}, "takes no constraints"),
         (bowl, {"method": "genetic"}, "method must be one of"),
+        (bowl, {"x0": {"x0": 1.0}}, "x1"),
+        (bowl, {"constraints": "x0<=1"}, "not 'x0<=1'; a text goes to known"),
+        (bowl, {"constraints": ["x0<=1"]}, "not 'x0<=1'; a text goes to known"),
+        (bowl, {"progress": "yes"}, "progress must be true or false, not 'yes'"),
+        (bowl, {"disp": "yes"}, "disp must be true or false, not 'yes'"),
+        (
+            lambda x: 1.7e308,
+            {},
+            r"value must be at most 1e\+300 in size, not 1.7e\+308; .*raise tumble.Failure",
+        ),
+        (lambda x: (1.0, [-1.7e308]), {}, r"constraint g0 must be at most 1e\+300 in size"),
     ],
 )
 def test_bad_input_says_what_was_expected(fun, more, message):

@@ -53,7 +53,8 @@ def minimize(
     failures
         B, how many of them may fail; None for no limit.
     x0
-        A point, or a list of points, to try first, one after the other. They are billed like any trial.
+        A point, or a list of points, to try first, one after the other, as an array or a dict by name
+        ("x0", "x1", … for bounds). They are billed like any trial.
     seed
         A whole number: the same one gives the same search. None, or a `Generator`, draws one. With several
         trials at once the order in which they end matters, too.
@@ -121,6 +122,8 @@ def minimize(
         raise InputError(f"callback must be callable or None, not {callback!r}")
     if failures == 0 and on_exhausted == "stop":
         raise InputError(NO_TRIAL)
+    bar = Bar(trials if checks.truth(progress, "progress") else 0)
+    disp = checks.truth(disp, "disp")
     least = None if min_gain is None else checks.above_zero(min_gain, "min_gain")
     box = as_box(bounds, x0)
     rules = _known(known, constraints, box)
@@ -128,7 +131,6 @@ def minimize(
         box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise,
         boldness=boldness,
     )  # fmt: skip
-    bar = Bar(trials if progress else 0)
     call = None if callback is None else by_position(callback)
     loop = Loop(opt, fun, args if isinstance(args, tuple) else (args,), _points(x0, opt), call, bar, least)
     try:
@@ -143,7 +145,7 @@ def minimize(
     finally:
         bar.close()
     result = result_of(opt, end.message, end.status)
-    if checks.truth(disp, "disp"):
+    if disp:
         print(result)
     return result
 
@@ -173,5 +175,7 @@ def _points(x0: Any, opt: Optimizer) -> list[Any]:
             f"x0 holds {len(points)} points, and trials is {opt.max_trials}; "
             "give more trials, or fewer points"
         )
-    settings = [opt.space.decode(opt.space.encode(point)) for point in points]
-    return settings if opt.takes_names else [np.asarray(p, dtype=float) for p in points]
+    if opt.takes_names:
+        return [opt.space.decode(opt.space.encode(point)) for point in points]
+    ordered = [[p[n] for n in opt.space.names] if isinstance(p, Mapping) else p for p in points]
+    return [np.asarray(p, dtype=float) for p in ordered]

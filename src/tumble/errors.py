@@ -43,7 +43,7 @@ class Failure(Exception):
     Parameters
     ----------
     reason
-        Why it failed.
+        Why it failed: text, or an exception, whose text counts, or its name where it has none.
     constraints
         What was measured before the failure, in order or by name; None where nothing was.
 
@@ -55,7 +55,7 @@ class Failure(Exception):
     tumble.errors.Failure: bit broke
     """
 
-    def __init__(self, reason: str = "failed", constraints: object = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    def __init__(self, reason: object = "failed", constraints: object = None) -> None:
+        self.reason = reason if isinstance(reason, str) else str(reason) or type(reason).__name__
+        super().__init__(self.reason)
         self.constraints = constraints

@@ -69,7 +69,7 @@ def read_constraints(given: object, space: Space, boxed: bool) -> list[Rule]:
     InputError
         If something else came, its shape is another, or it is an equality of real numbers.
     """
-    single = isinstance(given, LinearConstraint | NonlinearConstraint | Mapping)
+    single = isinstance(given, LinearConstraint | NonlinearConstraint | Mapping | str)
     if not single and not isinstance(given, Sequence):
         raise InputError(f"{MEASURED}; not {checks.show(given)}")
     items: list[Any] = [given] if single else list(given)  # type: ignore[call-overload]
@@ -83,7 +83,8 @@ def _rule(item: object, space: Space, boxed: bool) -> Rule:
         item = _old_style(item)
     if isinstance(item, NonlinearConstraint):
         return _nonlinear(item, space, boxed)
-    raise InputError(f"{MEASURED}; not {checks.show(item)}")
+    remedy = "; a text goes to known" if isinstance(item, str) else ""
+    raise InputError(f"{MEASURED}; not {checks.show(item)}{remedy}")
 
 
 def _linear(constraint: LinearConstraint, space: Space) -> Rule:

@@ -107,3 +107,53 @@ def test_what_can_be_read_in_two_ways_is_refused(tmp_path: Path, text: str, mess
         with pytest.raises(tumble.InputError, match=message):
             import_csv(ledger, tmp_path / "old.csv")
         assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("cell", ["1", "1.0", "1,0", "TRUE", "t", "Yes", "y", " x "])
+def test_a_tick_under_failed_is_a_crash(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "old.csv").write_text(f'x,y,cost,load,failed\n0.1,0.2,1.5,-1,"{cell}"\n')
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).outcome == "failed"
+
+
+@pytest.mark.parametrize("cell", ["", "  ", "0", "0.0", "0,0", "False", "F", "no", " N "])
+def test_nothing_under_failed_is_no_crash(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "old.csv").write_text(f'x,y,cost,load,failed\n0.1,0.2,1.5,-1,"{cell}"\n')
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).outcome == "safe"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "x,y,cost,load,failed\n0.1,0.2,1,-1,0\n0.3,0.2,1,-1,crash\n",
+            "line 3: failed is 'crash'; write 1 for",
+        ),
+        ("x,y,cost,load,failed\n0.1,0.2,1,-1,2\n", "line 2: failed is '2'; write 1 for a trial that failed"),
+        ("x,y,cost,load,Failed\n0.1,0.2,1,-1,1\n", "old.csv: column Failed: write failed, or rename it"),
+        ("x,y,cost,load,failed,REASON\n0.1,0.2,1,-1,1,bang\n", "old.csv: column REASON: write reason"),
+        ("x,y,cost,load,Outcome\n0.1,0.2,1,-1,failed\n", "old.csv: column Outcome: write outcome"),
+    ],
+)
+def test_a_failure_that_is_written_otherwise_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "old.csv").write_text(text)
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        with pytest.raises(tumble.InputError, match=message):
+            import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entries() == []
+
+
+def test_a_column_that_differs_in_case_is_read_beside_the_one_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("x,y,cost,load,Failed,failed\n0.1,0.2,1,-1,maybe,1\n")
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).outcome == "failed"
+    file = write_study(tmp_path)
+    file.write_text(file.read_text().replace("load =", "Failed =").replace('"bowl"', '"other"'))
+    (tmp_path / "old.csv").write_text("x,y,cost,Failed\n0.1,0.2,1,-1\n")
+    with Ledger(read_study_file(file)) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).results == {"cost": 1, "Failed": -1}

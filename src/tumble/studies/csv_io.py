@@ -18,13 +18,17 @@ from tumble.integrations.optuna.distributions import searchable, to_distribution
 from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, setting
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
-from tumble.studies.csv_table import read_csv
+from tumble.studies.csv_table import CsvTable, read_csv
 from tumble.studies.parameter_tables import exact
 from tumble.studies.records import RESULTS
 from tumble.studies.values import parse_number, parse_value
 
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
+
+BOOKKEEPING = ("failed", "reason", "outcome")  # columns that are used where they are there
+YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in small letters
+NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
 
 
 def old_trial(
@@ -130,9 +134,10 @@ def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
             hint = f"; is it {near[close[0]]!r}?" if close else ""
             why = f"column {name} is missing{hint}; the first line must name every column"
             raise InputError(f"{path}: {why}")
-    for name in (*config.space.names, *config.result_names, "failed", "reason", "outcome"):
+    for name in (*config.space.names, *config.result_names, *BOOKKEEPING):
         if table.columns.count(name) > 1:
             raise InputError(f"{path}: column {name} stands twice; name each column once")
+    _check_case(config, table, path)
     rows = []
     for line, cells in table.rows:
         try:
@@ -152,7 +157,7 @@ def _parse_row(config: StudyConfig, cells: Mapping[str, str | None], comma: bool
     config.space.encode(parameters)
     measured = {name: cells[name] or "" for name in config.result_names if (cells.get(name) or "").strip()}
     results = {n: parse_number(n, _cell(n, cell, comma), comma) for n, cell in measured.items()}
-    if (cells.get("failed") or "").strip().lower() in ("1", "true", "yes"):
+    if _has_failed(cells.get("failed") or ""):
         return Parsed(parameters, results, (cells.get("reason") or "").strip() or "failed")
     broken = config.is_violated(results)
     if config.objective not in results and not broken:
@@ -161,6 +166,27 @@ def _parse_row(config: StudyConfig, cells: Mapping[str, str | None], comma: bool
     if unknown and not broken:
         raise InputError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
     return Parsed(parameters, results, None)
+
+
+def _check_case(config: StudyConfig, table: CsvTable, path: Path) -> None:
+    """Refuse a column that only its case keeps from being one that is looked for."""
+    others = [name for name in table.columns if name not in (*config.space.names, *config.result_names)]
+    for name in BOOKKEEPING:
+        alike = [] if name in table.columns else [other for other in others if other.lower() == name]
+        if alike:
+            raise InputError(
+                f"{path}: column {alike[0]}: write {name}, or rename it where it means another thing"
+            )
+
+
+def _has_failed(cell: str) -> bool:
+    """Whether a cell under `failed` says so; what says neither is refused."""
+    said = cell.strip().lower()
+    if said not in YES + NO:
+        raise InputError(
+            f"failed is {cell.strip()!r}; write 1 for a trial that failed, and 0 or nothing for any other"
+        )
+    return said in YES
 
 
 def _cell(name: str, cell: str | None, decimal_comma: bool) -> str:

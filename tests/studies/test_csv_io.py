@@ -49,6 +49,8 @@ GOOD = {
     "tabs and decimal commas": "x\ty\tcost\tload\n0,1\t0,2\t1,5\t-1,25\n",
     "a line that names the separator": "sep=;\nx;y;cost;load\n0,1;0,2;1,5;-1,25\n",
     "blanks around names and numbers": "x ; y;cost ;load\n 0.1; 0.2 ;1.5;-1.25\n",
+    "three decimals where others say that the comma is one": "x;y;cost;load\n0,100;0,2;1,500;-1,250\n",
+    "a remark with a point": "x;y;cost;load;version\n0,1;0,2;1,500;-1,25;1.2\n",
     "quotes around everything": '"x";"y";"cost";"load"\n"0,1";"0,2";"1,5";"-1,25"\n',
     "other columns": "operator,x,y,cost,load,note\nAnna,0.1,0.2,1.5,-1.25,ok\n",
     "other columns twice": "note,x,y,cost,load,note,,\nAnna,0.1,0.2,1.5,-1.25,ok,,\n",
@@ -99,6 +101,12 @@ def test_text_of_an_old_spreadsheet_is_read(tmp_path: Path) -> None:
         ),
         ("x,y,costs,load\n0.1,0.2,1,-1\n", "column cost is missing; is it 'costs'\\?; the first line"),
         ("x,y,cost,load\n0.1,0.2,1_0,-1\n", "cost must be a finite number, but '1_0' came"),
+        (
+            "x;y;cost;load\n0.1;0.2;1,234;-1\n",
+            "line 2: cost is '1,234', which can be read in two ways; write 1234, or 1,2340 where decimals",
+        ),
+        ("x\ty\tcost\tload\n1\t0\t-12,500\t-1\n", "line 2: cost is '-12,500', which can be read in two"),
+        ("x;y;cost;load\n0,1;0.2;1,234;-1\n", "line 2: cost is '1,234', which can be read in two ways"),
     ],
 )
 def test_what_can_be_read_in_two_ways_is_refused(tmp_path: Path, text: str, message: str) -> None:

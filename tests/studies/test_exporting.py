@@ -57,3 +57,77 @@ def test_a_table_with_a_fixed_parameter_is_read_again(tmp_path: Path, ledger: Le
     (tmp_path / "b.csv").write_text(table)
     with pytest.raises(tumble.InputError, match=r"line 2: parameter 'depth': is fixed at 12.5, but 13.5"):
         import_csv(ledger, tmp_path / "b.csv")
+
+
+NAMED_ALIKE = """
+name = "alike"
+objective = "mean"
+trials = 8
+[parameters]
+mode = { choices = ["slow", "fast"] }
+by = { low = 0.0, high = 1.0 }
+[constraints]
+failed = "<= 3"
+[start]
+mode = "fast"
+by = 0.25
+"""
+
+
+@pytest.fixture
+def alike(tmp_path: Path) -> Ledger:
+    """A study whose own names, and an extra result of its rig, are those of columns that are written too."""
+    (tmp_path / "alike.toml").write_text(NAMED_ALIKE)
+    ledger = Ledger(read_study_file(tmp_path / "alike.toml"))
+    ledger.tell(ledger.ask().number, {"mean": 1.5, "failed": 2.0, "reason": 7.0, "std": 0.5})
+    ledger.fail(ledger.try_({"mode": "slow", "by": 0.5}).number, "bit broke")
+    return ledger
+
+
+def test_names_of_the_study_stay_and_the_others_get_a_prefix(tmp_path: Path, alike: Ledger) -> None:
+    export_trials(alike, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as file:
+        header, *_ = csv.reader(file)
+    with open(tmp_path / "a.csv", newline="") as file:
+        told, failed = csv.DictReader(file)
+    assert len(set(header)) == len(header)
+    own = ("mode", "by", "mean", "failed", "reason", "std")
+    assert [told[name] for name in own] == ["fast", "0.25", "1.5", "2", "7", "0.5"]
+    kept = ("trial", "outcome", "tumble_failed", "tumble_reason", "tumble_mode", "tumble_by")
+    assert [failed[name] for name in kept] == ["1", "failed", "1", "bit broke", "try", "hand"]
+
+
+def test_a_table_with_prefixes_is_read_again(tmp_path: Path, alike: Ledger) -> None:
+    export_trials(alike, tmp_path / "a.csv")
+    assert import_csv(alike, tmp_path / "a.csv").known == 2
+    (tmp_path / "other.toml").write_text(NAMED_ALIKE.replace('"alike"', '"other"'))
+    with Ledger(read_study_file(tmp_path / "other.toml")) as other:
+        assert import_csv(other, tmp_path / "a.csv").read == 2
+        told, failed = other.entries()
+    assert (told.outcome, told.results) == ("safe", {"mean": 1.5, "failed": 2.0})
+    assert (failed.outcome, failed.reading.reason) == ("failed", "bit broke")
+
+
+def test_a_prefix_that_is_taken_too_gets_another(tmp_path: Path, alike: Ledger) -> None:
+    alike.tell(alike.ask().number, {"mean": 1.0, "failed": 9.0, "tumble_failed": 1.0, "outcome": 3.0})
+    export_trials(alike, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as file:
+        told = list(csv.DictReader(file))[2]
+    names = ("tumble_failed", "tumble_tumble_failed", "outcome", "tumble_outcome")
+    assert [told[name] for name in names] == ["1", "0", "3", "failed"]
+    assert import_csv(alike, tmp_path / "a.csv").known == 3
+
+
+def test_what_is_never_to_be_tried_stays_so_in_another_study(tmp_path: Path, ledger: Ledger) -> None:
+    ledger.skip(ledger.ask().number, "the coolant would boil", kind="never")
+    export_trials(ledger, tmp_path / "a.csv")
+    assert import_csv(ledger, tmp_path / "a.csv").read == 0
+    file = tmp_path / "bowl.toml"
+    file.write_text(file.read_text().replace('"bowl"', '"other"'))
+    with Ledger(read_study_file(file)) as other:
+        assert import_csv(other, tmp_path / "a.csv").read == 2
+        told, never = other.entries()
+        assert (told.outcome, never.outcome) == ("safe", "never")
+        assert never.reason(other.config) == "the coolant would boil"
+        assert (other.status().never, other.status().imported) == (1, 1)
+        assert import_csv(other, tmp_path / "a.csv").read == 0

@@ -228,7 +228,8 @@ def skip(file: Path, trial: int, reason: str, never: bool) -> None:
 def import_(file: Path, table: Path) -> None:
     """Read old trials as evidence: they teach, and charge neither trials nor failures.
 
-    The file needs a column for each parameter and result; `failed` (1 for a crash) and `reason` may be there.
+    The file needs a column for each parameter and result; `failed` (1 for a crash, 0 or nothing for none) and
+    `reason` may be there. Where the study has a parameter or result of such a name, it is `tumble_failed`.
     Trials that the study has already, with the same setting and the same results, are passed over.
 
     Example: tumble import drill.toml last-year.csv

@@ -81,6 +81,9 @@ def plan(trials: int, failures: int, json: bool) -> None:
 def export(file: Path, out: Path) -> None:
     """Write every trial to a file, with all that is known of it: CSV or JSON, as its name ends.
 
+    Parameters and results keep their names. A column of CSV that would have the name of one gets a prefix:
+    `tumble_mode` beside a parameter `mode`.
+
     Example: tumble export drill.toml trials.csv
     """
     from tumble.studies.exporting import export_trials

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,10 +15,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import searchable, to_distributions
-from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, setting
+from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, outcome_of, setting
 from tumble.parameters import Choice
+from tumble.studies import bookkeeping
 from tumble.studies.config import StudyConfig
-from tumble.studies.csv_table import CsvTable, read_csv
+from tumble.studies.csv_table import THOUSANDS, CsvTable, read_csv
 from tumble.studies.parameter_tables import exact
 from tumble.studies.records import RESULTS
 from tumble.studies.values import parse_number, parse_value
@@ -26,19 +27,22 @@ from tumble.studies.values import parse_number, parse_value
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
 
-BOOKKEEPING = ("failed", "reason", "outcome")  # columns that are used where they are there
 YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in small letters
 NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
 
 
 def old_trial(
-    config: StudyConfig, parameters: Mapping[str, Choice], results: Mapping[str, float], failed: str | None
+    config: StudyConfig,
+    parameters: Mapping[str, Choice],
+    results: Mapping[str, float],
+    failed: str | None,
+    never: bool = False,
 ) -> FrozenTrial:
-    """A finished Optuna trial that is not billed: measured, or failed with a reason."""
+    """A finished Optuna trial that is not billed: measured, failed with a reason, or never to be tried."""
     values = exact(config.space, parameters)
     attributes: dict[str, Any] = {BILLED: False} | ({FIXED: config.fixed} if config.fixed else {})
     if failed is not None:
-        attributes[OUTCOME] = outcome("failure", failed)
+        attributes[OUTCOME] = outcome("never" if never else "failure", failed)
     searched = searchable(to_distributions(config.space))
     measured = failed is None and config.objective in results
     unmeasured = TrialState.FAIL if failed is not None else TrialState.PRUNED
@@ -54,11 +58,12 @@ def old_trial(
 
 
 class Parsed(NamedTuple):
-    """A trial in a file: its setting, what was measured, and why it failed, if it did."""
+    """A trial in a file: its setting, what was measured, and why it failed or is never to be tried."""
 
     parameters: dict[str, Choice]
     results: dict[str, float]
     failed: str | None
+    never: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,9 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
         The study.
     path
         The file.  It needs a column for each parameter and each result.  `failed` (1 for a crash, which needs
-        no result) and `reason` are used where they are there.  The objective of a crash is kept with it, and
-        teaches nothing, as where it is told.
+        no result), `reason` and `outcome` are used where they are there; with tumble_ before them where the
+        study has a parameter or a result of that name.  The objective of a crash is kept with it, and teaches
+        nothing, as where it is told.
 
     Returns
     -------
@@ -120,12 +126,15 @@ def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
     setting_ = config.completed(setting(trial))
     values = [setting_.get(name) for name in config.space.names]
     values += [results.get(name) for name in config.result_names]
-    return trial.state, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
+    never = outcome_of(trial).get("kind") == "never"
+    return trial.state, never, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 
 
 def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
     """The trials in a file, without those that ran or were void when it was exported."""
-    table = read_csv(path, (*config.space.names, *config.result_names))
+    own = (*config.space.names, *config.result_names)
+    table = read_csv(path, own)
+    names = bookkeeping.names_to_read(table.columns, own)
     needed = [name for name in config.space.names if name not in config.fixed]
     for name in (*needed, config.objective):
         if name not in table.columns:
@@ -134,44 +143,50 @@ def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
             hint = f"; is it {near[close[0]]!r}?" if close else ""
             why = f"column {name} is missing{hint}; the first line must name every column"
             raise InputError(f"{path}: {why}")
-    for name in (*config.space.names, *config.result_names, *BOOKKEEPING):
+    for name in (*own, *names.values()):
         if table.columns.count(name) > 1:
             raise InputError(f"{path}: column {name} stands twice; name each column once")
-    _check_case(config, table, path)
+    _check_case(table, own, names, path)
     rows = []
     for line, cells in table.rows:
         try:
-            rows.append(_parse_row(config, cells, table.decimal_comma))
+            rows.append(_parse_row(config, cells, table, names))
         except InputError as error:
             raise InputError(f"{path}: line {line}: {error}") from None
     return [row for row in rows if row is not None]
 
 
-def _parse_row(config: StudyConfig, cells: Mapping[str, str | None], comma: bool) -> Parsed | None:
-    if (cells.get("outcome") or "") not in ("", "safe", "failed", "unmeasured", "no value", "never"):
+def _parse_row(
+    config: StudyConfig, cells: Mapping[str, str | None], table: CsvTable, names: Mapping[str, str]
+) -> Parsed | None:
+    ended = cells.get(names["outcome"]) or ""
+    if ended not in ("", "safe", "failed", "unmeasured", "no value", "never"):
         return None  # running or void when it was exported
-    known = config.space.parameters
-    given = {name: _cell(name, cells[name], comma) for name in known if name in cells}
+    known, comma = config.space.parameters, table.decimal_comma
+    given = {name: _cell(name, cells[name], table) for name in known if name in cells}
     values = {name: parse_value(name, known[name], cell, comma) for name, cell in given.items()}
     parameters = {**config.fixed, **values}
     config.space.encode(parameters)
     measured = {name: cells[name] or "" for name in config.result_names if (cells.get(name) or "").strip()}
-    results = {n: parse_number(n, _cell(n, cell, comma), comma) for n, cell in measured.items()}
-    if _has_failed(cells.get("failed") or ""):
-        return Parsed(parameters, results, (cells.get("reason") or "").strip() or "failed")
+    results = {n: parse_number(n, _cell(n, cell, table), comma) for n, cell in measured.items()}
+    reason = (cells.get(names["reason"]) or "").strip()
+    if ended == "never":
+        return Parsed(parameters, results, reason, never=True)
+    if _has_failed(names["failed"], cells.get(names["failed"]) or ""):
+        return Parsed(parameters, results, reason or "failed")
     broken = config.is_violated(results)
     if config.objective not in results and not broken:
-        raise InputError(f"{config.objective} is empty; give a number, or 1 under failed")
+        raise InputError(f"{config.objective} is empty; give a number, or 1 under {names['failed']}")
     unknown = [name for name in config.result_names if name not in results]
     if unknown and not broken:
         raise InputError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
     return Parsed(parameters, results, None)
 
 
-def _check_case(config: StudyConfig, table: CsvTable, path: Path) -> None:
+def _check_case(table: CsvTable, own: Sequence[str], names: Mapping[str, str], path: Path) -> None:
     """Refuse a column that only its case keeps from being one that is looked for."""
-    others = [name for name in table.columns if name not in (*config.space.names, *config.result_names)]
-    for name in BOOKKEEPING:
+    others = [column for column in table.columns if column not in own]
+    for name in names.values():
         alike = [] if name in table.columns else [other for other in others if other.lower() == name]
         if alike:
             raise InputError(
@@ -179,21 +194,27 @@ def _check_case(config: StudyConfig, table: CsvTable, path: Path) -> None:
             )
 
 
-def _has_failed(cell: str) -> bool:
+def _has_failed(name: str, cell: str) -> bool:
     """Whether a cell under `failed` says so; what says neither is refused."""
     said = cell.strip().lower()
     if said not in YES + NO:
         raise InputError(
-            f"failed is {cell.strip()!r}; write 1 for a trial that failed, and 0 or nothing for any other"
+            f"{name} is {cell.strip()!r}; write 1 for a trial that failed, and 0 or nothing for any other"
         )
     return said in YES
 
 
-def _cell(name: str, cell: str | None, decimal_comma: bool) -> str:
+def _cell(name: str, cell: str | None, table: CsvTable) -> str:
     """A cell that is there, and that can be read in one way only."""
     if cell is None:
         raise InputError(f"{name} is not there; the line ends too early")
-    if decimal_comma and re.fullmatch(r"\s*[-+]?[\d.]*\.\d{3}(,\d+)?\s*", cell):
+    if table.decimal_comma and not table.comma_is_sure and THOUSANDS.fullmatch(cell.strip()):
+        said = cell.strip()
+        raise InputError(
+            f"{name} is {said!r}, which can be read in two ways; write {said.replace(',', '')}, or {said}0 "
+            "where decimals follow the comma"
+        )
+    if table.decimal_comma and re.fullmatch(r"\s*[-+]?[\d.]*\.\d{3}(,\d+)?\s*", cell):
         raise InputError(
             f"{name} is {cell.strip()!r}, with a point where other numbers have a comma; write it without "
             "separators of thousands"

@@ -15,6 +15,8 @@ from tumble.errors import InputError
 SEPARATORS = (",", ";", "\t")
 SEP_LINE = re.compile(r"sep=(.)\r?\n")  # what a spreadsheet may write first
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or three decimals
 SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -31,11 +33,14 @@ class CsvTable:
         The cells of the other lines by column, with the number of the line; None where a line ends early.
     decimal_comma
         Whether numbers are written with a comma: 3,2 rather than 3.2.
+    comma_is_sure
+        Whether no comma stands between thousands: a number such as 0,5 says so, unless others have a point.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[int, dict[str, str | None]], ...]
     decimal_comma: bool
+    comma_is_sure: bool
 
 
 def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
@@ -46,7 +51,7 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
     path
         The file.
     expected
-        Names of columns, by which the separator is recognised.
+        Names of columns, by which the separator and the sign before decimals are recognised.
 
     Raises
     ------
@@ -67,9 +72,12 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
         rows = tuple(_rows(reader, path, 3 if given else 2))
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num}: {error}; save it as plain CSV") from None
-    cells = (cell for _, row in rows for cell in row.values() if cell)
-    commas = separator != "," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells)
-    return CsvTable(columns, rows, commas)
+    cells = [cell.strip() for _, row in rows for cell in row.values() if cell]
+    with_comma = [cell for cell in cells if separator != "," and DECIMAL_COMMA.fullmatch(cell)]
+    numbers = [(row.get(name) or "").strip() for _, row in rows for name in expected]
+    has_points = any(DECIMAL_POINT.fullmatch(number) for number in numbers)
+    sure = not has_points and any(not THOUSANDS.fullmatch(cell) for cell in with_comma)
+    return CsvTable(columns, rows, bool(with_comma), sure)
 
 
 def _decoded(data: bytes) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tumble.errors import InputError
 from tumble.integrations.optuna.notes import outcome_of
 from tumble.serialize import plain
+from tumble.studies import bookkeeping
 from tumble.studies.config import StudyConfig
 from tumble.studies.outputs import check_output
 from tumble.studies.records import Entry
@@ -51,9 +52,12 @@ def export_trials(ledger: Ledger, path: Path) -> int:
 def export_csv(ledger: Ledger, file: TextIO) -> int:
     """Write every trial of a study as CSV; how many there were."""
     entries = ledger.entries()
-    writer = csv.DictWriter(file, columns(ledger.config, entries), extrasaction="ignore")
+    own = own_columns(ledger.config, entries)
+    names = bookkeeping.written_names(own)
+    header = [names[bookkeeping.FIRST], *own, *(names[name] for name in bookkeeping.LAST)]
+    writer = csv.DictWriter(file, header)
     writer.writeheader()
-    writer.writerows(row(ledger.config, entry) for entry in entries)
+    writer.writerows(row(entry, names) for entry in entries)
     return len(entries)
 
 
@@ -66,22 +70,17 @@ def export_json(ledger: Ledger, file: TextIO) -> int:
     return len(entries)
 
 
-def columns(config: StudyConfig, entries: list[Entry]) -> list[str]:
-    """The columns of a table: the setting, all that was measured, and what became of it."""
-    rest = ["failed", "reason", "outcome", "billed", *DECIDED, "started", "ended", "by", "retries", "changes"]
-    known = ["trial", *config.space.names, *config.result_names]
+def own_columns(config: StudyConfig, entries: list[Entry]) -> list[str]:
+    """The columns that the study names: the setting, and all that was measured."""
     more = [name for entry in entries for name in (*entry.parameters, *entry.results)]
-    extra = [name for name in dict.fromkeys(more) if name not in known and name not in rest]
-    return [*known, *extra, *rest]
+    return list(dict.fromkeys([*config.space.names, *config.result_names, *more]))
 
 
-def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
-    """One trial, as a row of a table."""
+def row(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
+    """One trial, as a row of a table; `names` are those of the columns that the study does not name."""
     stored, note = entry.stored, entry.decision
-    values = {
-        **entry.results,
-        **entry.parameters,
-        "trial": entry.trial,
+    kept = {
+        bookkeeping.FIRST: entry.trial,
         "failed": int(entry.reading.crashed),
         "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
         "outcome": entry.outcome,
@@ -92,6 +91,7 @@ def row(config: StudyConfig, entry: Entry) -> dict[str, Any]:
         "retries": "; ".join(entry.retries),
         "changes": "; ".join(map(str, entry.changes)),
     }
+    values = {**entry.results, **entry.parameters, **{names[key]: value for key, value in kept.items()}}
     return {key: _meant(value) for key, value in values.items()}
 
 

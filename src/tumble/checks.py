@@ -17,6 +17,7 @@ from .errors import InputError
 LARGEST_CHOICE = 10**300  # beyond it no float64 is near
 LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
+CRASH = "crash"  # what failing without a measurement is called where P(safe) is named
 OBJECTIVE = "value"  # what the objective is called where results are named
 LONGEST = 60  # characters of a value in a message
 T = TypeVar("T")
@@ -162,16 +163,16 @@ def keys(value: object, name: str, expected: Iterable[str]) -> dict[str, Any]:
 # -- arguments of the front doors ----------------------------------------------------------------------------
 
 
-def budget(trials: object, failures: object) -> tuple[int, int | None]:
-    """T and B."""
+def budget(
+    trials: object, failures: object, remedy: str = "leave failures out where failing costs nothing"
+) -> tuple[int, int | None]:
+    """T and B; `remedy` is what to do where B is too large."""
     T = whole(trials, "trials", 1)
     if failures is None:
         return T, None
     B = whole(failures, "failures", 0)
     if B > T:
-        raise InputError(
-            f"failures ({B}) cannot exceed trials ({T}); leave failures out where failing costs nothing"
-        )
+        raise InputError(f"failures ({B}) cannot exceed trials ({T}); {remedy}")
     return T, B
 
 
@@ -234,7 +235,7 @@ def constraint_names(constraints: object) -> tuple[str, ...] | None:
         names = tuple(constraints)
         if not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
             refuse("constraints", "distinct names, or a count", constraints)
-        if "crash" in names:
+        if CRASH in names:
             raise InputError(
                 "a constraint cannot be called 'crash': that is the name for trials with no measurement"
             )

@@ -85,7 +85,7 @@ def test_limits_command_and_the_rest_take_effect_for_the_next_trial(tmp_path: Pa
         ("trials = 4", "trials = -4", "trials: must be a whole number of at least 1"),
         ("trials = 4", "trials = ", "not valid TOML"),
         ("x = { low = 0.0", "x = { log = true, low = 0.1", "parameters.x: log was false, and can't change"),
-        ('objective = "cost"', 'objective = "price"', "objective: differ from those"),
+        ('objective = "cost"', 'objective = "price"', "objective: study 'bowl' was started with objective"),
         ('name = "bowl"', 'name = "other"', "name: can't change while the study runs; change it back"),
         ('name = "bowl"', 'name = "bowl"\nstorage = "sqlite:///b.db"', "storage: can't change while"),
     ],

@@ -148,10 +148,24 @@ def test_limits_trials_and_failures_may_be_edited_between_trials(tmp_path: Path)
     assert (ledger.status().trials_left, ledger.status().failures_left) == (19, 5)
 
 
-@pytest.mark.parametrize(("old", "new"), [('"cost"\n', '"cost"\nmaximize = true\n'), ('"cost"', '"price"')])
-def test_a_changed_objective_is_refused(tmp_path: Path, old: str, new: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            '"cost"\n',
+            '"cost"\nmaximize = true\n',
+            "maximize: study 'bowl' was started with maximize = false; change it back, or give",
+        ),
+        (
+            '"cost"',
+            '"price"',
+            "objective: study 'bowl' was started with objective = \"cost\"; change it back",
+        ),
+    ],
+)
+def test_a_changed_objective_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     ledger = open_study(tmp_path)
-    with pytest.raises(StudyFileError, match="differ from those that study 'bowl' was started with"):
+    with pytest.raises(StudyFileError, match=message):
         edit(ledger, old, new)
 
 

@@ -323,6 +323,23 @@ BAD = {
         edit("{speed}", "{sped}"),
         "command: {sped} is not a parameter; did you mean speed?",
     ),
+    "placeholder with a format": (
+        edit("{speed}", "{speed:.3f}"),
+        "command: {speed:.3f} is no placeholder, which is a name in braces only; write {speed}",
+    ),
+    "placeholder with a conversion": (edit("{feed}", "{feed!r}"), "command: {feed!r} is no placeholder"),
+    "placeholder with an index": (edit("{bit}", "{bit[0]}"), "command: {bit[0]} is no placeholder"),
+    "placeholder with blanks": (edit("{feed}", "{ feed }"), "command: { feed } is no placeholder, which"),
+    "placeholder that is not closed": (
+        edit("{feed}", "{feed"),
+        "command: one brace has no partner beside feed in '--feed={feed'; write {feed}",
+    ),
+    "placeholder that is not opened": (edit("{feed}", "feed}"), "one brace has no partner beside feed in"),
+    "placeholder with a brace too many": (edit("{feed}", "{feed}}"), "one brace has no partner beside feed"),
+    "a limit of crashes": (
+        edit("torque =", "crash ="),
+        "constraints.crash: is the name for trials with no measurement; rename it, for example: crash_force",
+    ),
     "parameter not passed on": (edit(', "--feed={feed}"', ""), "command: parameter feed is never passed on"),
     "negative timeout": (
         edit("timeout = 600", "timeout = -1"),
@@ -403,6 +420,28 @@ def test_a_bad_file_gets_one_clear_message_and_leaves_nothing(
     assert message in str(caught.value)
     assert "\n" not in str(caught.value).removesuffix("\n")
     assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "{{feed}}",
+        '{"feed": 1, "other": {}}',
+        "{feed: 1, bit: {bit}}",
+        "{feed:1,bit:2}",
+        "{ echo $1; }",
+        "{",
+        "${feed:-3}",
+        "{other:.3f}",
+    ],
+)
+def test_braces_of_a_command_s_own_are_left_alone(tmp_path: Path, word: str) -> None:
+    text = edit('"python", "rig.py"', f"'python', 'rig.py', '{word}'")
+    assert word in (read_study_file(write(tmp_path, text)).command or ())
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    assert read_study_file(write(tmp_path, "\ufeff" + GOOD)).name == "drill"
 
 
 def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:

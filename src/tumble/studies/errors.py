@@ -37,12 +37,12 @@ class NoStudy(StudyFileError):
 
 
 class StartedOtherwise(StudyFileError):
-    """The parameters or the objective of the file are not those of the study's trials."""
+    """The objective of the file is not that of the study's trials; `was` is the line that they had."""
 
-    def __init__(self, path: Path, study: str, what: str) -> None:
+    def __init__(self, path: Path, study: str, what: str, was: str) -> None:
         super().__init__(
-            f"{path}: {what}: differ from those that study {study!r} was started with; "
-            "change them back, or give the study another name and import the old trials"
+            f"{path}: {what}: study {study!r} was started with {was}; "
+            "change it back, or give the study another name and import the old trials"
         )
 
 

@@ -59,8 +59,11 @@ def fit_to_study(
     study_id = private.study_id_of(study)
     stored = private.storage_of(study).get_study_system_attrs(study_id)
     objective = [config.objective, config.maximize]
-    if stored.get(OBJECTIVE, objective) != objective:
-        raise StartedOtherwise(config.path, config.name, "objective")
+    started_with, maximized = stored.get(OBJECTIVE, objective)
+    if started_with != config.objective:
+        raise StartedOtherwise(config.path, config.name, "objective", f'objective = "{started_with}"')
+    if maximized != config.maximize:
+        raise StartedOtherwise(config.path, config.name, "maximize", f"maximize = {_shown(maximized)}")
     then: dict[str, Any] | None = stored.get(PARAMETERS)
     fitted = config if then is None else replace(config, space=_as_stored(config, then))
     now = describe(fitted)

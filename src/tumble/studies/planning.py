@@ -109,7 +109,7 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     60
     """
     settings = settings or Settings()
-    total, allowed = checks.budget(trials, failures)
+    total, allowed = checks.budget(trials, failures, "lower failures, or raise trials")
     if total > MOST:
         raise InputError(f"trials must be at most {MOST:,} for a plan, which looks at each one, not {total}")
     assert allowed is not None

@@ -204,6 +204,8 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
             raise ValueError(f"the last line of the output lacks {name!r}; expected JSON like {example}")
     results = _numbers(table)
     for name in wanted:
+        if table[name] is TWICE:
+            raise ValueError(f"{name!r} is given twice in the last line of the output; print it once")
         if name not in results or (name != config.objective and not math.isfinite(results[name])):
             raise ValueError(
                 f"{name!r} in the last line of the output must be a number, but is {checks.show(table[name])}"

@@ -5,6 +5,7 @@ Reading writes nothing.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tumble import methods
+from tumble.checks import CRASH
 from tumble.errors import InputError
 from tumble.parameters import Choice
 from tumble.space import Space
@@ -24,6 +26,10 @@ from tumble.studies.parameter_tables import exact, read_parameters
 from tumble.studies.schema import Wrong
 
 DRIVERS = ("sqlite", "postgresql")
+MISWRITTEN = re.compile(  # {x:.3f}, {x!r}, {x[0]} or { x }; neither {x: 1} nor the ${x:-1} of a shell
+    rf"(?<!\$)\{{\s*({NAME.pattern})\s*(?:\[[^\[\]{{}}]*\]|![rsa])?(?::[^\s{{}}:\"']*)?\s*\}}"
+)
+HALF = re.compile(rf"(?<!\$)\{{({NAME.pattern})|(?<![A-Za-z0-9_.-])({NAME.pattern})\}}")  # {x or x}
 
 
 def read_study_file(path: str | Path) -> StudyConfig:
@@ -94,7 +100,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_bytes().decode())
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))  # Windows may write a byte order mark
     except FileNotFoundError:
         raise NoStudyFile(file) from None
     except UnicodeDecodeError:
@@ -191,6 +197,9 @@ def _check_names(config: StudyConfig) -> None:
             raise _wrong(
                 config.path, "objective" if name == config.objective else f"constraints.{name}", message
             )
+    if CRASH in config.limited_names:
+        message = "is the name for trials with no measurement; rename it, for example: crash_force"
+        raise _wrong(config.path, f"constraints.{CRASH}", message)
     if config.objective in config.limited_names:
         message = "is the objective too; report it a second time under another name to limit it"
         raise _wrong(config.path, f"constraints.{config.objective}", message)
@@ -238,6 +247,8 @@ def _check_command(config: StudyConfig) -> None:
         )
     used = {name for word in config.command for name in PLACEHOLDER.findall(word)}
     known = (*config.space.names, "trial")
+    for word in config.command:
+        _check_braces(config.path, word, known)
     unknown = sorted(used - set(known))
     if unknown:
         hint = schema.did_you_mean(unknown[0], known, "known are")
@@ -246,3 +257,16 @@ def _check_command(config: StudyConfig) -> None:
     if used - {"trial"} and unused:
         message = f"parameter {unused[0]} is never passed on; add {{{unused[0]}}}, or drop the parameter"
         raise _wrong(config.path, "command", message)
+
+
+def _check_braces(file: Path, word: str, known: Sequence[str]) -> None:
+    """Refuse what was meant for a placeholder and is none; other braces are the command's own."""
+    for match in MISWRITTEN.finditer(PLACEHOLDER.sub("", word)):
+        if match[1] in known:
+            message = f"{match[0]} is no placeholder, which is a name in braces only; write {{{match[1]}}}"
+            raise _wrong(file, "command", message)
+    bare = PLACEHOLDER.sub(r"\1", word)
+    halves = [name for match in HALF.finditer(bare) for name in match.groups() if name in known]
+    if halves and word.count("{") != word.count("}"):
+        message = f"one brace has no partner beside {halves[0]} in {word!r}; write {{{halves[0]}}}"
+        raise _wrong(file, "command", message)

@@ -66,6 +66,8 @@ def test_failures_skips_amendments_and_voids_count_as_elsewhere(client: Client, 
     [
         ("/tell", {"trial": 5, "results": {}}, 422, "there is no trial 5: the trials are 0 to 0"),
         ("/tell", {"trial": -1, "results": {}}, 422, "there is no trial -1"),
+        ("/tell", {"trial": 10**23, "results": {"cost": 1}}, 422, f"there is no trial {10**23}: the trials"),
+        ("/void", {"trial": 2**63}, 422, "there is no trial 9223372036854775808"),
         ("/tell", {"trial": 0, "results": {"csot": 1}}, 422, "unknown result 'csot'; did you mean cost?"),
         ("/tell", {"trial": 0, "results": {"cost": 1}}, 422, "load is missing; a trial that kept its limits"),
         ("/tell", {"trial": 0, "transient": True}, 422, "transient belongs to failed"),

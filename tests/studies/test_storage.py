@@ -18,7 +18,7 @@ import sqlalchemy
 from tests.study_files import write_study
 from tumble.studies.errors import StudyFileError
 from tumble.studies.ledger import Ledger
-from tumble.studies.outages import cause_of, is_outage, remedy_for
+from tumble.studies.outages import cause_of, is_outage, remedy_for, sentence_for
 from tumble.studies.study_file import read_study_file
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -76,6 +76,29 @@ def test_a_file_that_is_no_database_leaves_no_connection(tmp_path: Path, opened:
     with pytest.raises(StudyFileError, match="not a database"):
         Ledger(read_study_file(file))
     assert opened() == 0
+
+
+def test_a_damaged_file_is_called_so_and_nothing_is_promised(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    (tmp_path / "bowl.db").write_text("no database at all, but long enough to be taken for one" * 99)
+    for reading in (False, True):
+        with pytest.raises(StudyFileError, match="the file is damaged, or no database: restore a copy of it"):
+            Ledger(read_study_file(file), reading=reading).status()
+
+
+@pytest.mark.parametrize("said", ["database disk image is malformed", "file is not a database"])
+def test_a_file_that_is_damaged_on_the_way_is_not_said_to_lose_nothing(said: str) -> None:
+    error = sqlalchemy.exc.DatabaseError("SELECT 1", {}, sqlite3.DatabaseError(said))
+    sentence = sentence_for(error) or ""
+    assert f"({said}); the file is damaged, or no database: restore a copy of it" in sentence
+    assert "lost" not in sentence
+
+
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_folder_in_the_place_of_the_file_is_named(tmp_path: Path, reading: bool) -> None:
+    (tmp_path / "bowl.db").mkdir()
+    with pytest.raises(StudyFileError, match=r"storage: .*bowl\.db is a folder; name a file, for example"):
+        Ledger(read_study_file(write_study(tmp_path)), reading=reading)
 
 
 def test_a_file_that_may_not_grow_is_called_full_and_loses_nothing(tmp_path: Path) -> None:

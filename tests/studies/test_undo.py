@@ -177,6 +177,8 @@ def test_what_is_not_told_is_refused_and_nothing_is_stored(tmp_path: Path, act: 
         (skipped, f"trial {skipped} is skipped"),
         (99, "there is no trial 99"),
         (-1, "there is no trial -1"),
+        (2**31, "there is no trial 2147483648"),
+        (-(10**23), "there is no trial -1000"),
     ]:
         with pytest.raises(InputError, match=message):
             undo.void(ledger, number) if act == "void" else undo.amend(ledger, number, GOOD)

@@ -24,8 +24,10 @@ AWAY = (
     LockHeld,
 )
 
-
+DAMAGED = ("malformed", "not a database")  # what SQLite says of a file that it can't read
 REMEDIES = {
+    DAMAGED: "the file is damaged, or no database: restore a copy of it, or correct storage in the study "
+    "file",
     ("is gone",): "try again when it is back",
     ("locked",): "another program has opened it for writing (a backup, a shell of sqlite3, a viewer of "
     "databases, a runner that is suspended); close that, then try again",
@@ -70,7 +72,8 @@ def sentence_for(error: BaseException) -> str | None:
     if not type(error).__module__.startswith(("sqlalchemy.", "optuna.", "psycopg.")):
         return None
     why = f"the storage can't be used any more ({cause_of(error)})"
-    return f"{why}; nothing told is lost: {remedy_for(error)}"
+    is_damaged = any(word in cause_of(error).lower() for word in DAMAGED)
+    return f"{why}; {'' if is_damaged else 'nothing told is lost: '}{remedy_for(error)}"
 
 
 class Patience:

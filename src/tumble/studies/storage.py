@@ -126,6 +126,11 @@ def _server_options(url: str) -> dict[str, Any]:
 
 def _check_rights(config: StudyConfig, reading: bool, creating: bool) -> None:
     file = _file(config.storage)
+    if file.is_dir():
+        raise StudyFileError(
+            f'{config.path}: storage: {file} is a folder; name a file, for example: storage = "sqlite:///'
+            f'{config.name}.db"'
+        )
     if not creating and not file.exists():
         raise NoStudy(config.path, f"there is no {file}")
     if reading and Path(f"{file}-journal").exists() and os.access(file, os.W_OK):

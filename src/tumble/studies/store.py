@@ -23,6 +23,7 @@ ASKED_BY = (
 )
 MOST_RETRIES, RETRY_LENGTH = 5, 200  # retries whose reasons are kept, and characters of each
 ENDED_BY = "tumble:ended-by"
+LARGEST = 2**31 - 1  # number of a trial that every database can look for
 
 
 class TrialStore:
@@ -55,6 +56,8 @@ class TrialStore:
 
     def trial(self, number: int) -> FrozenTrial | None:
         """One trial as it stands now, changes included; None where there is none with this number."""
+        if not 0 <= number <= LARGEST:
+            return None
         try:
             trial_id = self.id_of(number)
         except KeyError:

@@ -110,6 +110,49 @@ def test_the_report_opens_in_a_browser_without_an_error(browser: Any, ledger: Le
     page.close()
 
 
+def far_ledger(folder: Path) -> Ledger:
+    """A study whose first values and margins lie far above the others."""
+    ledger = Ledger(read_study_file(write_study(folder, trials=16, command="", start=False)))
+    for i in range(12):
+        cost, load = (1e6, -1e6) if i < 2 else (2.0 - 0.1 * i, -0.5 - 0.01 * i)
+        ledger.tell(ledger.ask().number, {"cost": cost, "load": load})
+    return ledger
+
+
+def test_values_outside_the_axis_are_marked_as_such_and_no_line_stands_at_a_false_height(
+    browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    report.write_report(far_ledger(tmp_path), path)
+    page, errors = open_page(browser, path.as_uri())
+    for name, dots in (("best-safe-value", 10), ("margins", 10)):
+        figure = page.locator(f"#{name}")
+        assert figure.locator(".plot .dot").count() == dots
+        titles = figure.locator(".plot .beyond.safe title").all_text_contents()
+        assert [title.endswith(", outside the axis") for title in titles] == [True, True]
+        assert "values lie outside" in figure.locator(".legend").inner_text()
+    assert page.locator("#best-safe-value .legend").inner_text().endswith("2 values lie outside")
+    line = page.locator("#best-safe-value .plot svg path.best")  # in a frame that cuts it
+    assert line.evaluate("path => path.getBBox().y") < -1000
+    keep(page, "outside")
+    assert errors == []
+    page.close()
+
+
+def test_the_legend_shows_the_recommendation_as_it_is_drawn(
+    browser: Any, ledger: Ledger, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    report.write_report(ledger, path)
+    page, _ = open_page(browser, path.as_uri())
+    drawn, sample = (page.locator(f"#surface {place} path.recommended") for place in (".plot", ".sample"))
+    assert sample.get_attribute("d").endswith("Z")
+    for key in ("fill", "stroke"):
+        styles = [shape.evaluate(f"shape => getComputedStyle(shape).{key}") for shape in (drawn, sample)]
+        assert styles[0] == styles[1]
+    page.close()
+
+
 def test_the_report_says_when_by_what_and_with_which_budget_it_was_made(ledger: Ledger) -> None:
     text = report.page(ledger)
     assert f"tumble {tumble.__version__} · seed 0 · T = 12 trials, B = 4 failures" in text

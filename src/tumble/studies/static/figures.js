@@ -6,6 +6,7 @@ const Figures = (() => {
   const NS = "http://www.w3.org/2000/svg";
   const W = 520, H = 320, WIDE = 860;
   const M = {left: 66, right: 20, top: 16, bottom: 46};
+  const FAR = 1e5;  // as far out as a line is drawn before it is cut: SVG knows no longer ones
 
   function element(name, attributes = {}, text = null) {
     const made = document.createElementNS(NS, name);
@@ -50,7 +51,7 @@ const Figures = (() => {
     return [low - room, high + room];
   }
 
-  // The middle of the values where a few of them lie very far off: the others stay visible.
+  // The middle of the values where a few of them lie very far off: the others stay visible.  Those are marked by `point`.
   function robustSpan(values, options) {
     const known = values.filter(isNumber).sort((a, b) => a - b);
     if (known.length < 8) return span(known, options);
@@ -67,6 +68,7 @@ const Figures = (() => {
       this.svg.append(element("title", {}, title));
       this.marks = element("g", {});
       this.svg.append(this.marks);
+      this.outside = 0;
     }
 
     x([low, high], label, {log = false, ticks = null, labels = null} = {}) {
@@ -111,16 +113,24 @@ const Figures = (() => {
 
     line(x1, y1, x2, y2, kind) { this.marks.append(element("line", {x1, y1, x2, y2, class: kind})); }
 
-    path(points, kind, {close = false, step = false} = {}) {
+    // What is drawn in it is cut at the frame of the axes.
+    cut() {
+      const [x, y] = [this.m.left, this.m.top], [width, height] = [this.w - x - this.m.right, this.h - y - this.m.bottom];
+      const made = element("svg", {x, y, width, height, viewBox: `${x} ${y} ${width} ${height}`});
+      this.marks.append(made);
+      return made;
+    }
+
+    path(points, kind, {close = false, step = false, place = this.marks} = {}) {
       let text = "", open = false, last = null;
       for (const point of points) {
         if (!point || !isNumber(point[0]) || !isNumber(point[1])) { open = false; continue; }
-        const [x, y] = point;
+        const x = point[0], y = Math.min(Math.max(point[1], -FAR), FAR);
         if (!open) text += `M${x.toFixed(1)} ${y.toFixed(1)}`;
         else text += (step ? `H${x.toFixed(1)}` : "") + `L${x.toFixed(1)} ${y.toFixed(1)}`;
         open = true; last = point;
       }
-      if (last) this.marks.append(element("path", {d: text + (close ? "Z" : ""), class: kind}));
+      if (last) place.append(element("path", {d: text + (close ? "Z" : ""), class: kind}));
     }
 
     dot(x, y, kind, title, r = 4.5) {
@@ -138,7 +148,24 @@ const Figures = (() => {
       return made;
     }
 
-    inside(y) { return Math.min(Math.max(y, this.m.top), this.h - this.m.bottom); }
+    // A dot at its value; where that lies outside the axis, a triangle at the edge points to it.
+    point(x, value, kind, title) {
+      if (!this.beyond(x, value, kind, title)) this.dot(x, this.py(value), kind, title);
+    }
+
+    beyond(x, value, kind, title) {
+      const y = this.py(value), [top, bottom] = [this.m.top, this.h - this.m.bottom];
+      if (y >= top && y <= bottom) return false;
+      const [tip, way] = y < top ? [top, 1] : [bottom, -1];
+      const made = element("path", {d: `M${x} ${tip}L${x + 6} ${tip + way * 10}H${x - 6}Z`, class: `beyond ${kind}`});
+      made.append(element("title", {}, `${title}, outside the axis`));
+      this.marks.append(made);
+      this.outside += 1;
+      return true;
+    }
+
+    // The item of the legend that says how many values lie outside; none where all lie inside.
+    get left() { return this.outside ? [["beyond neutral", this.outside === 1 ? "1 value lies outside" : `${this.outside} values lie outside`]] : []; }
   }
 
   function legend(items) {
@@ -148,6 +175,8 @@ const Figures = (() => {
       const item = document.createElement("li"), sample = element("svg", {viewBox: "0 0 24 12", class: "sample", "aria-hidden": "true"});
       if (kind.startsWith("dot")) sample.append(element("circle", {cx: 12, cy: 6, r: 4.5, class: kind}));
       else if (kind.startsWith("cross")) sample.append(element("path", {d: "M8 2L16 10M8 10L16 2", class: kind}));
+      else if (kind.startsWith("beyond")) sample.append(element("path", {d: "M12 1L18 11H6Z", class: kind}));
+      else if (kind === "recommended") sample.append(element("path", {d: "M12 1L17 6L12 11L7 6Z", class: kind}));
       else if (kind.startsWith("area")) sample.append(element("rect", {x: 2, y: 1, width: 20, height: 10, class: kind}));
       else sample.append(element("path", {d: "M1 6H23", class: kind}));
       item.append(sample, text);
@@ -167,10 +196,10 @@ const Figures = (() => {
         return;
       }
       const what = `trial ${number}: ${short(d.value[i])}${d.failed[i] ? ", failed" : ""}`;
-      plot.dot(plot.px(number), plot.inside(plot.py(d.value[i])), d.failed[i] ? "failed" : "safe", what);
+      plot.point(plot.px(number), d.value[i], d.failed[i] ? "failed" : "safe", what);
     });
-    plot.path(d.number.map((number, i) => d.best[i] === null ? null : [plot.px(number), plot.inside(plot.py(d.best[i]))]), "best", {step: true});
-    return [plot.svg, legend([["dot safe", "safe"], ["cross failed", "failed"], ["best", "best safe so far"], ["crash", "failed without a value"]])];
+    plot.path(d.number.map((number, i) => d.best[i] === null ? null : [plot.px(number), plot.py(d.best[i])]), "best", {step: true, place: plot.cut()});
+    return [plot.svg, legend([["dot safe", "safe"], ["cross failed", "failed"], ["best", "best safe so far"], ["crash", "failed without a value"], ...plot.left])];
   }
 
   function numbers(list) {
@@ -186,18 +215,18 @@ const Figures = (() => {
       const zero = plot.py(0), bottom = plot.h - plot.m.bottom;
       plot.rect(plot.m.left, zero, plot.w - plot.m.left - plot.m.right, bottom - zero, "area broken");
       plot.line(plot.m.left, zero, plot.w - plot.m.right, zero, "limit");
+      const place = plot.cut();
       d.number.forEach((number, i) => {
+        const x = plot.px(number);
         if (isNumber(d.predicted[i]) && isNumber(d.std[i])) {
-          const [top, low] = [2, -2].map(k => plot.inside(plot.py(d.predicted[i] + k * d.std[i])));
-          plot.line(plot.px(number), top, plot.px(number), low, "whisker");
-          plot.line(plot.px(number) - 4, plot.inside(plot.py(d.predicted[i])), plot.px(number) + 4, plot.inside(plot.py(d.predicted[i])), "whisker");
+          const [top, middle, low] = [2, 0, -2].map(k => plot.py(d.predicted[i] + k * d.std[i]));
+          plot.path([[x, top], [x, low]], "whisker", {place});
+          plot.path([[x - 4, middle], [x + 4, middle]], "whisker", {place});
+          plot.beyond(x, d.predicted[i], "guess", `trial ${number}: margin ${short(d.predicted[i])} predicted`);
         }
-        if (d.margin[i] !== null) {
-          const what = `trial ${number}: margin ${short(d.margin[i])}`;
-          plot.dot(plot.px(number), plot.inside(plot.py(d.margin[i])), d.margin[i] < 0 ? "failed" : "safe", what);
-        }
+        if (d.margin[i] !== null) plot.point(x, d.margin[i], d.margin[i] < 0 ? "failed" : "safe", `trial ${number}: margin ${short(d.margin[i])}`);
       });
-      const items = [["dot safe", "kept"], ["cross failed", "broken"], ["whisker", "predicted, ± 2 standard deviations"], ["limit", "the limit"]];
+      const items = [["dot safe", "kept"], ["cross failed", "broken"], ["whisker", "predicted, ± 2 standard deviations"], ["limit", "the limit"], ...plot.left];
       return [heading(`${d.name}: distance from its limit`), plot.svg, legend(items)];
     });
   }
@@ -236,9 +265,14 @@ const Figures = (() => {
     if (!d.number.length) return [];
     const plot = new Plot("Expected gain of what is left", {height: 260});
     plot.x(numbers(d.number), "trial").y(robustSpan([...d.expected, ...d.bound], {zero: true}), `gain in ${n.objective}`);
-    plot.path(d.number.map((number, i) => isNumber(d.bound[i]) ? [plot.px(number), plot.inside(plot.py(d.bound[i]))] : null), "even");
-    plot.path(d.number.map((number, i) => [plot.px(number), plot.inside(plot.py(d.expected[i]))]), "best");
-    return [plot.svg, legend([["best", "expected gain"], ["even", "a bound of it"]])];
+    const place = plot.cut();
+    const draw = (values, kind, mark, what) => {
+      plot.path(d.number.map((number, i) => isNumber(values[i]) ? [plot.px(number), plot.py(values[i])] : null), kind, {place});
+      d.number.forEach((number, i) => { if (isNumber(values[i])) plot.beyond(plot.px(number), values[i], mark, `trial ${number}: ${what} ${short(values[i])}`); });
+    };
+    draw(d.bound, "even", "guess", "bound of the gain");
+    draw(d.expected, "best", "neutral", "expected gain");
+    return [plot.svg, legend([["best", "expected gain"], ["even", "a bound of it"], ...plot.left])];
   }
 
   function importance(n) {

@@ -54,6 +54,35 @@ def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: A
     process.close()
 
 
+def test_a_text_that_is_no_number_is_refused_and_an_older_sentence_goes(browser: Any, tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    process = Process(file)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=180_000)
+    page.wait_for_selector("#result-cost", timeout=180_000)
+    page.click("#setting button[type=submit]")
+    page.wait_for_selector("text=Type what you measured first")
+    for text in ("abc", "0x10", "0b1", "Infinity", "1e999"):
+        page.fill("#result-cost", text)
+        page.click("#setting button[type=submit]")
+        assert page.inner_text("#error-cost") == f"{text} is no number"
+        assert page.is_hidden("#message")
+    page.click("#own summary")
+    page.fill("#own-x", "0x1")
+    page.fill("#own-y", "0.5")
+    page.click("#own-form button")
+    page.wait_for_selector("text=x needs a number.")
+    page.fill("#result-cost", "+1.5e0")
+    page.fill("#result-load", "-.5")
+    page.click("#setting button[type=submit]")
+    page.wait_for_selector("text=Trial 0 is told: safe", timeout=180_000)
+    with Ledger(read_study_file(file)) as ledger:
+        assert [e.results for e in ledger.entries()] == [{"cost": 1.5, "load": -0.5}]
+    page.close()
+    process.close()
+
+
 def test_what_is_typed_for_one_study_never_reaches_another_at_the_same_address(
     browser: Any, tmp_path: Path
 ) -> None:

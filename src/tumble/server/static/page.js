@@ -133,6 +133,9 @@
     return String(Number(value.toPrecision(6)));
   }
 
+  // The number that a text says; NaN where it says none, also for 0x10, which the command line refuses.
+  function parsed(text) { return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN; }
+
   function spread(value) { return String(Number(value.toPrecision(2))); }
 
   function percent(p) {
@@ -370,13 +373,14 @@
     let right = true;
     for (const name of state.study.results) {
       const field = $(`result-${name}`), text = field.value.trim().replace(",", ".");
-      const value = Number(text), wrong = text !== "" && !Number.isFinite(value);
+      const value = parsed(text), wrong = text !== "" && !Number.isFinite(value);
       field.setAttribute("aria-invalid", String(wrong));
       $(`error-${name}`).textContent = wrong ? `${field.value} is no number` : "";
       if (wrong && right) field.focus();
       right = right && !wrong;
       if (text !== "" && !wrong) results[name] = value;
     }
+    if (!right) say("");  // an older sentence would stand beside that of the field
     return {results, right, reason: $("reason").value.trim()};
   }
 
@@ -489,8 +493,8 @@
     for (const [name, p] of Object.entries(state.study.parameters)) {
       if (p.type === "fixed") { parameters[name] = p.value; continue; }
       const text = typed[name].trim().replace(",", ".");
-      if (!p.choices && (text === "" || !Number.isFinite(Number(text)))) { say(`${name} needs a number.`, "bad"); $(`own-${name}`).focus(); return; }
-      parameters[name] = p.choices ? p.choices[Number(text)] : Number(text);
+      if (!p.choices && !Number.isFinite(parsed(text))) { say(`${name} needs a number.`, "bad"); $(`own-${name}`).focus(); return; }
+      parameters[name] = p.choices ? p.choices[Number(text)] : parsed(text);
     }
     send("/try", {parameters});
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,18 @@ def test_a_report_is_written_also_where_no_setting_is_safe_enough(
         monkeypatch.setattr(Optimizer, "suggest", refuse)
         assert next_setting(ledger) == "none: no failure is left, and no setting is safe enough"
         assert "no setting is safe enough" in page(ledger)
+
+
+def test_every_setting_has_the_order_of_the_study_file(tmp_path: Path) -> None:
+    path = write_study(tmp_path, command="", start=False)
+    path.write_text(path.read_text().replace("y = {", "mid = { value = 3 }\na = {"))
+    with Ledger(read_study_file(path)) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
+        ledger.ask()
+        recommended = ledger.recommend()
+        assert recommended is not None
+        assert list(recommended.x) == ["x", "mid", "a"]
+        assert re.findall(r"(\w+) = \S+[, ]", next_setting(ledger))[:3] == ["x", "mid", "a"]
 
 
 def test_nothing_is_predicted_where_no_value_was_seen(tmp_path: Path) -> None:

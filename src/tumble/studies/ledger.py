@@ -314,14 +314,14 @@ class Ledger:
     def recommend(self) -> Recommended | None:
         """The setting to use, with its P(safe); x is by name, mean in the user's units."""
         found = self.sampler.recommend(self.study)
-        return None if found is None else replace(found, x={**found.x, **self.config.fixed})
+        return None if found is None else replace(found, x=self._whole(found.x))
 
     def expected_best(self) -> Expected | None:
         """The safe trial that is expected to be best, where results are noisy; in the user's units."""
         found = self.optimizer().expected_best()
         if found is None:
             return None
-        return replace(found, x={**found.x, **self.config.fixed}, mean=self.config.sign * found.mean)
+        return replace(found, x=self._whole(found.x), mean=self.config.sign * found.mean)
 
     def optimizer(self) -> Optimizer:
         """The study as an `Optimizer`: for figures, and for the models behind them."""
@@ -330,6 +330,10 @@ class Ledger:
         return found
 
     # -- inside ------------------------------------------------------------------------------------------
+
+    def _whole(self, x: Mapping[str, Choice]) -> dict[str, Choice]:
+        """A setting with the parameters that are fixed now, in the order of the file."""
+        return self.config.completed({**x, **self.config.fixed})
 
     def _ask(self, owner: Owner, note: Mapping[str, Any] | None = None) -> Suggestion:
         """A new trial.  This process owns it at first, so that its death is noticed."""

@@ -28,7 +28,7 @@ def next_setting(ledger: Ledger) -> str:
         found = ledger.optimizer().suggest(len(ledger.entries()))
     except BudgetExhausted as error:
         return f"none: {error}"
-    setting = ", ".join(f"{name} = {_short(value)}" for name, value in {**config.fixed, **found.x}.items())
+    setting = ", ".join(f"{name} = {_short(value)}" for name, value in config.completed(found.x).items())
     promise = "nothing is known yet" if found.mode == "start" else safety(found.p_safe)
     if math.isfinite(found.mean):
         promise += f", {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"

@@ -221,6 +221,7 @@ def test_the_description_is_whole_and_the_list_of_operations_needs_no_network(cl
         paths
     )
     text = client.send("GET", "/docs").text
+    assert "keep away from its setting" in text.partition("POST /skip")[2].partition("<table>")[0]
     assert "POST /tell" in text
     assert "http://" not in text
     assert "https://" not in text

@@ -125,7 +125,12 @@ def _add_changes(app: FastAPI, study: Study) -> None:
     async def tell(body: bodies.Tell, key: Key = None) -> Any:
         return await study.change(doors.tell, body, key)
 
-    @app.post("/skip", responses=ERRORS, summary="Withdraw a trial: nothing is learned, nothing is charged.")
+    @app.post(
+        "/skip",
+        responses=ERRORS,
+        summary="Withdraw a trial: nothing is charged, and nothing is learned. "
+        'With "never": true the search learns to keep away from its setting.',
+    )
     async def skip(body: bodies.Skip, key: Key = None) -> Any:
         return await study.change(doors.skip, body, key)
 

@@ -39,6 +39,7 @@ MORE = {
     "nothing safe seen",
     4: "trials or failures are spent",
     5: "the disk is full, or nobody reads the pipe any more; a run goes on to its end all the same",
+    130: "`serve` and `dashboard` end with 0 then, since Ctrl-C is how they are ended",
 }
 
 

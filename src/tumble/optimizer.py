@@ -307,13 +307,9 @@ class Optimizer:
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
         with one_blas_thread():
             found = recommend(
-                history,
-                self.settings,
-                rng,
-                warm=self._fitted,
-                domain=self.space.domain,
+                history, self.settings, rng, warm=self._fitted, domain=self.space.domain,
                 known=self.space.limits,
-            )
+            )  # fmt: skip
         seen = any(t.value is not None for t in counting.told(self._trials))
         mean, std = (found.mean, found.std) if seen else (np.nan, np.nan)
         return Recommended(self._decode(found.x), mean, std, found.p_safe, found.reached)
@@ -616,10 +612,7 @@ class Optimizer:
         names = naming.constraint_names(self._names, constraints)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
         record = self._find(trial, billed)
-        self._check_method(len(names))
-        if self._names is None and (names or outcome.value is not None):  # the first trial that returns
-            checks.noise_names(self.noise, names)
-            self._names = names
+        self._take_names(names, outcome.value is not None)
         told = replace(
             record, status="told", value=outcome.value, crashed=failed, reason=outcome.reason,
             constraints=outcome.constraints, billed=record.billed and billed,
@@ -739,10 +732,7 @@ class Optimizer:
         if not failed:
             value, constraints = undo.completed(record, value, constraints, names)
         outcome = trial_checks.outcome(value, constraints, failed, reason, names)
-        self._check_method(len(names))
-        if self._names is None and (names or outcome.value is not None):
-            checks.noise_names(self.noise, names)
-            self._names = names
+        self._take_names(names, outcome.value is not None)
         changed = undo.amended(record, outcome, failed, reason)
         self._correct(changed)
         return changed
@@ -867,6 +857,13 @@ class Optimizer:
     def _check_method(self, count: int) -> None:
         chosen = find_method(self.method, limited=self._is_limited or count > 0, search=self.settings.search)
         check_takes(chosen, count)
+
+    def _take_names(self, names: tuple[str, ...], has_value: bool) -> None:
+        """Keep the names of the constraints; the first trial that returns says them, where they are open."""
+        self._check_method(len(names))
+        if self._names is None and (names or has_value):
+            checks.noise_names(self.noise, names)
+            self._names = names
 
     def _find(self, trial: Any, billed: bool) -> Trial:
         """The trial that is told: one in flight, or a new one for a setting of the user's own."""

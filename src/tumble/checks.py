@@ -206,9 +206,9 @@ def noise(given: object) -> dict[str, float]:
     return {name: at_least(std, f"the noise of {name!r}", 0.0) for name, std in given.items()}
 
 
-def noise_names(given: Mapping[str, float], constraints: Sequence[str]) -> None:
+def noise_names(given: Mapping[str, float], constraints: Sequence[str] | None) -> None:
     """Refuse a noise whose name is neither that of the objective nor that of a constraint, or is both."""
-    if OBJECTIVE in given and OBJECTIVE in constraints:
+    if OBJECTIVE in given and OBJECTIVE in (constraints or ()):
         raise InputError(
             f"noise names {OBJECTIVE!r}, which is the objective, and a constraint is called {OBJECTIVE!r}, "
             "too; give the constraint another name"
@@ -216,8 +216,10 @@ def noise_names(given: Mapping[str, float], constraints: Sequence[str]) -> None:
     known_noise_names(given, constraints)
 
 
-def known_noise_names(given: Iterable[str], constraints: Sequence[str]) -> None:
-    """Refuse a noise whose name is neither that of the objective nor that of a constraint."""
+def known_noise_names(given: Iterable[str], constraints: Sequence[str] | None) -> None:
+    """Refuse a noise whose name is neither that of the objective nor that of a constraint, once known."""
+    if constraints is None:
+        return
     known = (OBJECTIVE, *constraints)
     unknown = [name for name in given if name not in known]
     if unknown:

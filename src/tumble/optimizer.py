@@ -126,8 +126,7 @@ class Optimizer:
         self.settings = resolve_settings(settings, boldness)
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
         self.noise = checks.noise(noise)
-        if self._names is not None:
-            checks.noise_names(self.noise, self._names)
+        checks.noise_names(self.noise, self._names)
         self._turn = Turn()
         self._trials: list[Trial] = []
         self._fitted: Fitted | None = None
@@ -197,8 +196,7 @@ class Optimizer:
             boldness=boldness,
         )  # fmt: skip
         opt.noise = checks.noise(noise)
-        if opt._names is not None:  # a study's result may be called like our objective
-            checks.known_noise_names(opt.noise, opt._names)
+        checks.known_noise_names(opt.noise, opt._names)  # a study may have a limit on its "value"
         old = list(history)
         trial_checks.history(old, opt.space.dim, len(opt.constraint_names))
         opt._fitted = trial_checks.fitted(fitted, opt.space.dim)

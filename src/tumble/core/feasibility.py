@@ -142,9 +142,15 @@ class Feasibility:
         return (margin, grad) if self.near is None else self._cut_off(x, margin, grad)
 
     def margin(self, x: Array, least: float | None = None) -> Array:
-        """(M,) Φ^-1(φ) alone; where it is below `least`, any number below it.
+        """(M,) Φ^-1(φ) alone.
 
-        P(no crash) takes longest. It is left out where the limits alone say that φ is too small.
+        Parameters
+        ----------
+        x : (M, D)
+            Points of the unit cube.
+        least
+            Where the margin is below this, any number below it is given: P(no crash), which takes longest, is
+            left out where the limits alone say that φ is too small.
         """
         if self.crash is None or least is None:
             return quantile_from_log(self.log_prob(x))

@@ -256,7 +256,7 @@ class Settings:
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
         self._keep("crash_draws", checks.whole(self.crash_draws, "settings.crash_draws", 0, MOST))
         for name in SWITCHES:
-            checks.truth(getattr(self, name), f"settings.{name}")
+            self._keep(name, checks.truth(getattr(self, name), f"settings.{name}"))
         self._keep("optimism", checks.within(self.optimism, "settings.optimism", 0.0, 1.0))
         for name, low in LOWEST.items():
             if getattr(self, name) is not None:

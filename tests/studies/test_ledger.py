@@ -703,11 +703,14 @@ def test_a_study_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path)
         Ledger(read_study_file(file), reading=True)
 
 
-@pytest.mark.parametrize("content", ["", "hello"])
-def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [("", "check .* a file is a study's"), ("hello", "the file is damaged, or no database")],
+)
+def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str, remedy: str) -> None:
     file = write_study(tmp_path)
     (tmp_path / "bowl.db").write_text(content)
-    with pytest.raises(StudyFileError, match=r"can't be opened \(.*\); check .* a file is a study's"):
+    with pytest.raises(StudyFileError, match=rf"can't be opened \(.*\); {remedy}"):
         Ledger(read_study_file(file), reading=True)
     assert (tmp_path / "bowl.db").read_text() == content
 

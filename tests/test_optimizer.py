@@ -1151,20 +1151,24 @@ def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
     assert np.mean([now - best[-1] <= bound for now, bound in held]) > 0.8
 
 
+def times_of_b(opt: tumble.Optimizer, count: int, refuse: Callable[[tumble.Suggestion], object]) -> int:
+    """How often "b" is suggested in `count` trials, where it is refused each time."""
+    asked = 0
+    for _ in range(count):
+        found = opt.ask()
+        if found.x["bit"] == "b":
+            refuse(found)
+            asked += 1
+        else:
+            opt.tell(found, 1.0 if found.x["bit"] == "a" else 2.0)
+    return asked
+
+
 @pytest.mark.parametrize("failures", [None, 3])
 @pytest.mark.parametrize("method", [None, "ei", "xs", "xsf", "eic"])
 def test_what_is_never_to_be_tried_is_not_suggested_again(failures, method):
-    space = Space({"bit": Categorical(("a", "b", "c"))})
-    opt = tumble.Optimizer(space, 12, failures, method=method, seed=0)
-    skipped = 0
-    for _ in range(10):
-        asked = opt.ask()
-        if asked.x["bit"] == "b":
-            opt.skip(asked, never=True, reason="it broke last year")
-            skipped += 1
-        else:
-            opt.tell(asked, 1.0 if asked.x["bit"] == "a" else 2.0)
-    assert skipped == 1
+    opt = tumble.Optimizer(Space({"bit": Categorical(("a", "b", "c"))}), 12, failures, method=method, seed=0)
+    assert times_of_b(opt, 10, lambda found: opt.skip(found, never=True)) == 1
 
 
 def test_where_all_that_is_left_is_never_to_be_tried_nothing_is_suggested():
@@ -1177,12 +1181,4 @@ def test_where_all_that_is_left_is_never_to_be_tried_nothing_is_suggested():
 
 def test_a_setting_that_crashed_is_not_tried_again_where_all_were_tried():
     opt = tumble.Optimizer(Space({"bit": Categorical(("a", "b", "c"))}), 15, seed=0)
-    crashes = 0
-    for _ in range(15):
-        asked = opt.ask()
-        if asked.x["bit"] == "b":
-            opt.tell(asked, failed=True, reason="it broke")
-            crashes += 1
-        else:
-            opt.tell(asked, 1.0 if asked.x["bit"] == "a" else 2.0)
-    assert crashes == 1
+    assert times_of_b(opt, 15, lambda found: opt.tell(found, failed=True, reason="it broke")) == 1

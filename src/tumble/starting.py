@@ -7,7 +7,7 @@ import numpy as np
 from . import counting
 from .core import budget
 from .core.arrays import Array
-from .core.search.modes import SAME, Proposal
+from .core.search.modes import Proposal, differ
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, TrialsExhausted
 from .explanation import all_are, count
@@ -115,7 +115,8 @@ def check_not_forbidden(x: Array, trials: Sequence[Trial]) -> None:
     TrialsExhausted
         If it is one of those.
     """
-    if any(np.abs(x - np.array(t.u)).max() < SAME for t in trials if t.is_forbidden):
+    forbidden = np.array([t.u for t in trials if t.is_forbidden]).reshape(-1, len(x))
+    if not differ(x[None, :], forbidden).all():
         raise TrialsExhausted(
             "every setting that may be tried was tried, and the rest was skipped with never=True; "
             "opt.best and opt.recommend() hold the result"

@@ -31,9 +31,7 @@ from .sites import SiteCrashes, fit_sites
 DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
 FEWER = 128  # so many are enough to compare settings where a failure is affordable
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
-SHARPNESS = (
-    0.03  # standard deviation of the noise; a machine that is run again at a setting hardly ever differs
-)
+SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
 

@@ -241,7 +241,7 @@ class Search:
             finite, history = np.isfinite(best.values), self.context.history
             new = finite & self.is_new(best.points)
             if not new.any():
-                new = finite & _differ(best.points, history.X[history.failed])
+                new = finite & differ(best.points, history.X[history.failed])
             if not new.any():
                 new = np.ones_like(finite)
         return self._first_of(Maxima(best.points, np.where(new, best.values, -np.inf)))
@@ -274,10 +274,10 @@ class Search:
 
     def is_new(self, points: Array) -> Flags:
         """(M,) which of `points` (M, D) are neither tried nor in flight."""
-        return _differ(points, np.vstack([self.context.history.X, self.context.history.pending]))
+        return differ(points, np.vstack([self.context.history.X, self.context.history.pending]))
 
 
-def _differ(points: Array, seen: Array) -> Flags:
+def differ(points: Array, seen: Array) -> Flags:
     """(M,) which of `points` (M, D) differ from all of `seen` (N, D)."""
     distance = np.abs(points[:, None, :] - seen).max(axis=2)
     return np.asarray((distance >= SAME).all(axis=1))

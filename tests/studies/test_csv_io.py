@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from optuna.trial import TrialState, create_trial
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies.csv_io import import_csv
+from tumble.integrations.optuna.notes import VoidKind
+from tumble.studies.csv_io import Imported, import_csv
+from tumble.studies.exporting import export_trials
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
@@ -165,3 +169,32 @@ def test_a_column_that_differs_in_case_is_read_beside_the_one_that_is_meant(tmp_
     with Ledger(read_study_file(file)) as ledger:
         import_csv(ledger, tmp_path / "old.csv")
         assert ledger.entry(0).results == {"cost": 1, "Failed": -1}
+
+
+@pytest.mark.parametrize("word", ["crash", "FAILED", "ok", "3"])
+def test_an_outcome_that_is_not_known_is_refused_with_its_line(tmp_path: Path, word: str) -> None:
+    rows = f"0.1,0.2,1,-1,safe\n0.3,0.2,1,-1, {word} \n"
+    (tmp_path / "old.csv").write_text(f"x,y,cost,load,outcome\n{rows}")
+    message = f"line 3: outcome is '{word}'; known are safe, failed, unmeasured, no value, never, and of"
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        with pytest.raises(tumble.InputError, match=message):
+            import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entries() == []
+
+
+def test_trials_that_ran_or_were_void_when_they_were_exported_are_passed_over(tmp_path: Path) -> None:
+    kinds: tuple[VoidKind, ...] = get_args(VoidKind)
+    with Ledger(read_study_file(write_study(tmp_path, trials=20))) as ledger:
+        for kind in kinds:
+            ledger.skip(ledger.try_({"x": 0.1, "y": 0.2}).number, kind=kind)
+        ledger.store.add(create_trial(state=TrialState.FAIL))
+        ledger.try_({"x": 0.4, "y": 0.2})
+        export_trials(ledger, tmp_path / "old.csv")
+        assert [entry.outcome for entry in ledger.entries()] == [*kinds, "lost", "running"]
+        assert import_csv(ledger, tmp_path / "old.csv") == Imported(0, 0)
+
+
+def test_blanks_around_an_outcome_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("x,y,cost,load,outcome\n0.1,0.2,1,-1, safe \n0.3,0.2,1,-1,  \n")
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        assert import_csv(ledger, tmp_path / "old.csv") == Imported(2, 0)

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import searchable, to_distributions
-from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, outcome, outcome_of, setting
+from tumble.integrations.optuna.notes import BILLED, FIXED, OUTCOME, VoidKind, outcome, outcome_of, setting
 from tumble.parameters import Choice
 from tumble.studies import bookkeeping
 from tumble.studies.config import StudyConfig
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in small letters
 NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
+TAKEN = ("safe", "failed", "unmeasured", "no value", "never")  # under outcome, of a trial that was told
+PASSED_OVER = ("running", "lost", *get_args(VoidKind))
 
 
 def old_trial(
@@ -77,8 +79,8 @@ class Imported:
 def import_csv(ledger: Ledger, path: Path) -> Imported:
     """Read old trials from a CSV file into a study; they teach, and are not billed.
 
-    Rows that were void in an exported study are passed over, and so is a trial that the study has: reading a
-    file twice teaches no more than once.  A trial that stands twice in the file was measured twice.
+    Rows that ran or were void in an exported study are passed over, and so is a trial that the study has:
+    reading a file twice teaches no more than once.  A trial that stands twice in the file was measured twice.
 
     Parameters
     ----------
@@ -159,9 +161,9 @@ def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
 def _parse_row(
     config: StudyConfig, cells: Mapping[str, str | None], table: CsvTable, names: Mapping[str, str]
 ) -> Parsed | None:
-    ended = cells.get(names["outcome"]) or ""
-    if ended not in ("", "safe", "failed", "unmeasured", "no value", "never"):
-        return None  # running or void when it was exported
+    ended = (cells.get(names["outcome"]) or "").strip()
+    if _is_passed_over(names, ended):
+        return None
     known, comma = config.space.parameters, table.decimal_comma
     given = {name: _cell(name, cells[name], table) for name in known if name in cells}
     values = {name: parse_value(name, known[name], cell, comma) for name, cell in given.items()}
@@ -192,6 +194,17 @@ def _check_case(table: CsvTable, own: Sequence[str], names: Mapping[str, str], p
             raise InputError(
                 f"{path}: column {alike[0]}: write {name}, or rename it where it means another thing"
             )
+
+
+def _is_passed_over(names: Mapping[str, str], ended: str) -> bool:
+    """Whether a trial ran or was void when it was exported; a word that no export writes is refused."""
+    if ended and ended not in TAKEN + PASSED_OVER:
+        raise InputError(
+            f"{names['outcome']} is {ended!r}; known are {', '.join(TAKEN)}, and of trials that are passed "
+            f"over {', '.join(PASSED_OVER)}; leave it empty otherwise, and write 1 under {names['failed']} "
+            "for a crash"
+        )
+    return ended in PASSED_OVER
 
 
 def _has_failed(name: str, cell: str) -> bool:

@@ -21,7 +21,7 @@ from tumble.core.budget import beyond
 from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from tumble.explanation import all_are, count
-from tumble.integrations.optuna.notes import DECISION, FIXED, decision
+from tumble.integrations.optuna.notes import DECISION, FIXED, Kind, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
 from tumble.studies.asking import confirm_note, start_note, try_note
@@ -279,7 +279,7 @@ class Ledger:
             self._finish(number, TrialState.FAIL)
         return self.entry(number)
 
-    def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: str = "skipped") -> Entry:
+    def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: Kind = "skipped") -> Entry:
         """Withdraw a trial: nothing is charged, and nothing is learned unless the kind is "never"."""
         with self._closing(number, owner):
             self.store.make_void(self.store.id_of(number), kind, reason)

@@ -22,6 +22,7 @@ from optuna.trial import FrozenTrial
 from tumble.core.budget import stop_reason
 from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleError
 from tumble.integrations.optuna.gate import LOOKING
+from tumble.integrations.optuna.notes import VoidKind
 from tumble.parameters import Choice
 from tumble.studies import rig
 from tumble.studies.edits import StudyFileWatch
@@ -214,12 +215,12 @@ class Runner:
         with self.ledger.kept.running(number, self._me) as mark:
             return rig.run(self.ledger.config, suggestion.x, number, self._beat, mark=mark)
 
-    def _void(self, number: int, reason: str, kind: str, output: str = "") -> None:
+    def _void(self, number: int, reason: str, kind: VoidKind, output: str = "") -> None:
         entry = self._storage.insist(lambda: self._withdraw(number, reason, kind))
         self._storage.attempt(lambda: self.on_told(entry))
         raise RigFault(End("fault", f"trial {number}: {reason}; it is not billed", output))
 
-    def _withdraw(self, number: int, reason: str, kind: str) -> Entry:
+    def _withdraw(self, number: int, reason: str, kind: VoidKind) -> Entry:
         entry = self.ledger.entry(number)
         return self.ledger.skip(number, reason, owner=self._me, kind=kind) if entry.is_running else entry
 

@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trial, changed_trials
-from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, outcome, storable
+from tumble.integrations.optuna.notes import DECISION, FIXED, OUTCOME, Kind, outcome, storable
 from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter, Searched
 from tumble.studies.creation import Creator
 from tumble.studies.ownership import OWNER, Owner
@@ -157,7 +157,7 @@ class TrialStore:
         self.study.tell(number, value, state=state)
         self._held.discard(trial_id)
 
-    def make_void(self, trial_id: int, kind: str, reason: str) -> None:
+    def make_void(self, trial_id: int, kind: Kind, reason: str) -> None:
         """End a trial so that it counts as if it had never been."""
         self.mark_end(trial_id)
         self._storage.set_trial_system_attr(trial_id, OUTCOME, outcome(kind, reason))

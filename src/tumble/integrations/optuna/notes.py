@@ -2,7 +2,7 @@
 
 ==============  ============================================================================================
 `DECISION`      what the sampler decided: mode, rho, p_safe, why, the setting, and the fitted hyperparameters
-`OUTCOME`       kind ("failure", "never", "transient", "skipped", "unstarted"), reason of a trial that is FAIL
+`OUTCOME`       kind (one of `Kind`), reason of a trial that is FAIL
 `BILLED`        False on old data, which charge neither trials nor failures
 `TICKET`        the turn of a trial that waited in Optuna's queue (of others it is their number)
 `FIXED`         the values of parameters that are not searched
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from optuna.trial import FrozenTrial
@@ -42,6 +42,9 @@ REASON_LIMIT = 500  # characters
 MARK = "problem"  # in a decision: the mark of the parameters and limits for which it was made
 DIGITS = 9  # of a number in a note
 
+VoidKind = Literal["transient", "skipped", "unusable", "unstarted", "voided"]  # it neither counts nor teaches
+Kind = Literal["failure", "never"] | VoidKind
+
 
 def decision(trial: FrozenTrial) -> dict[str, Any]:
     """What the sampler decided for a trial; empty where it decided nothing."""
@@ -60,7 +63,7 @@ def setting(trial: FrozenTrial) -> dict[str, Any]:
     return {**values, **(trial.system_attrs.get(FIXED) or {})} if values else {}
 
 
-def outcome(kind: str, reason: str) -> dict[str, str]:
+def outcome(kind: Kind, reason: str) -> dict[str, str]:
     """What is stored under `OUTCOME`."""
     return {"kind": kind, "reason": storable(reason)}
 

@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial
 
 from tumble.errors import Failure, InputError
 from tumble.integrations.optuna import private
-from tumble.integrations.optuna.notes import OUTCOME, REASON, TRANSIENT, outcome
+from tumble.integrations.optuna.notes import OUTCOME, REASON, TRANSIENT, Kind, outcome
 
 
 def store_constraints(
@@ -34,5 +34,5 @@ def mark_failure(study: Study, trial: FrozenTrial) -> None:
     if isinstance(error, Failure) and isinstance(error.constraints, (Mapping, Sequence)):
         store_constraints(study, trial, error.constraints)
     reason = trial.user_attrs.get(REASON) or (str(error) or repr(error) if error else "told as failed")
-    kind = "transient" if trial.user_attrs.get(TRANSIENT) else "failure"
+    kind: Kind = "transient" if trial.user_attrs.get(TRANSIENT) else "failure"
     private.set_attribute(study, trial, OUTCOME, outcome(kind, str(reason)))

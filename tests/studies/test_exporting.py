@@ -131,3 +131,35 @@ def test_what_is_never_to_be_tried_stays_so_in_another_study(tmp_path: Path, led
         assert never.reason(other.config) == "the coolant would boil"
         assert (other.status().never, other.status().imported) == (1, 1)
         assert import_csv(other, tmp_path / "a.csv").read == 0
+
+
+def test_an_extra_result_that_is_called_as_a_parameter_has_a_column_of_its_own(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    measured = {"cost": 2.0, "load": -1.0, "speed": 812.0, "result_speed": 3.0, "x": 0.25}
+    ledger.tell(ledger.try_({"speed": 800.0, "x": 0.5, "y": 0.5}).number, measured)
+    export_trials(ledger, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as file:
+        header, *_ = csv.reader(file)
+    with open(tmp_path / "a.csv", newline="") as file:
+        told = list(csv.DictReader(file))[2]
+    assert len(set(header)) == len(header)
+    names = ("speed", "result_speed", "result_result_speed", "x", "result_x", "cost")
+    assert [told[name] for name in names] == ["800", "3", "812", "0.5", "0.25", "2"]
+    assert import_csv(ledger, tmp_path / "a.csv").known == 2
+
+
+def test_a_fixed_parameter_that_was_dropped_leaves_its_name_to_a_limit(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    ledger.tell(
+        ledger.try_({"speed": 800.0, "x": 0.5, "y": 0.5}).number, {"cost": 2.0, "load": -1, "depth": 9}
+    )
+    file = tmp_path / "bowl.toml"
+    text = file.read_text().replace("depth = 12.5\n", "")
+    file.write_text(text.replace("[constraints]\n", '[constraints]\ndepth = "<= 10"\n'))
+    with Ledger(read_study_file(file)) as later:
+        export_trials(later, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as table:
+        told = list(csv.DictReader(table))[2]
+    assert (told["depth"], told["parameter_depth"]) == ("9", "12.5")

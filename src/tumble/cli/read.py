@@ -82,7 +82,8 @@ def export(file: Path, out: Path) -> None:
     """Write every trial to a file, with all that is known of it: CSV or JSON, as its name ends.
 
     Parameters and results keep their names. A column of CSV that would have the name of one gets a prefix:
-    `tumble_mode` beside a parameter `mode`.
+    `tumble_mode` beside a parameter `mode`. So does a further result: `result_speed` beside a
+    parameter `speed`.
 
     Example: tumble export drill.toml trials.csv
     """

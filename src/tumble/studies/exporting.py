@@ -12,7 +12,6 @@ from tumble.errors import InputError
 from tumble.integrations.optuna.notes import outcome_of
 from tumble.serialize import plain
 from tumble.studies import bookkeeping
-from tumble.studies.config import StudyConfig
 from tumble.studies.outputs import check_output
 from tumble.studies.records import Entry
 from tumble.studies.tables import DECIDED, entry_table
@@ -52,12 +51,12 @@ def export_trials(ledger: Ledger, path: Path) -> int:
 def export_csv(ledger: Ledger, file: TextIO) -> int:
     """Write every trial of a study as CSV; how many there were."""
     entries = ledger.entries()
-    own = own_columns(ledger.config, entries)
-    names = bookkeeping.written_names(own)
-    header = [names[bookkeeping.FIRST], *own, *(names[name] for name in bookkeeping.LAST)]
+    own = bookkeeping.own_columns(ledger.config, entries)
+    names = bookkeeping.written_names(own.header)
+    header = [names[bookkeeping.FIRST], *own.header, *(names[name] for name in bookkeeping.LAST)]
     writer = csv.DictWriter(file, header)
     writer.writeheader()
-    writer.writerows(row(entry, names) for entry in entries)
+    writer.writerows(row(entry, own, names) for entry in entries)
     return len(entries)
 
 
@@ -70,14 +69,18 @@ def export_json(ledger: Ledger, file: TextIO) -> int:
     return len(entries)
 
 
-def own_columns(config: StudyConfig, entries: list[Entry]) -> list[str]:
-    """The columns that the study names: the setting, and all that was measured."""
-    more = [name for entry in entries for name in (*entry.parameters, *entry.results)]
-    return list(dict.fromkeys([*config.space.names, *config.result_names, *more]))
+def row(entry: Entry, own: bookkeeping.OwnColumns, names: Mapping[str, str]) -> dict[str, Any]:
+    """One trial, as a row of a table.
 
-
-def row(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
-    """One trial, as a row of a table; `names` are those of the columns that the study does not name."""
+    Parameters
+    ----------
+    entry
+        The trial.
+    own
+        The columns that the study names.
+    names
+        What each of the other columns is called.
+    """
     stored, note = entry.stored, entry.decision
     kept = {
         bookkeeping.FIRST: entry.trial,
@@ -91,8 +94,10 @@ def row(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
         "retries": "; ".join(entry.retries),
         "changes": "; ".join(map(str, entry.changes)),
     }
-    values = {**entry.results, **entry.parameters, **{names[key]: value for key, value in kept.items()}}
-    return {key: _meant(value) for key, value in values.items()}
+    values = {own.parameters[name]: value for name, value in entry.parameters.items()}
+    values |= {own.results[name]: value for name, value in entry.results.items()}
+    values |= {names[key]: value for key, value in kept.items()}
+    return {column: _meant(value) for column, value in values.items()}
 
 
 def _history(entry: Entry) -> dict[str, Any]:

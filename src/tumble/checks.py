@@ -19,6 +19,7 @@ LARGEST = 2**53  # beyond it float64 can't tell neighbours apart
 MOST_CONSTRAINTS = 1000  # each has a process of its own
 CRASH = "crash"  # what failing without a measurement is called where P(safe) is named
 OBJECTIVE = "value"  # what the objective is called where results are named
+CALLED_VALUE = "value (constraint)"  # whose noise it is where a constraint is called as the objective
 LONGEST = 60  # characters of a value in a message
 T = TypeVar("T")
 
@@ -216,11 +217,16 @@ def noise_names(given: Mapping[str, float], constraints: Sequence[str] | None) -
     known_noise_names(given, constraints)
 
 
+def noise_keys(constraints: Iterable[str]) -> tuple[str, ...]:
+    """Under which name the noise of the objective, and that of each constraint, is given."""
+    return (OBJECTIVE, *(CALLED_VALUE if name == OBJECTIVE else name for name in constraints))
+
+
 def known_noise_names(given: Iterable[str], constraints: Sequence[str] | None) -> None:
     """Refuse a noise whose name is neither that of the objective nor that of a constraint, once known."""
     if constraints is None:
         return
-    known = (OBJECTIVE, *constraints)
+    known = noise_keys(constraints)
     unknown = [name for name in given if name not in known]
     if unknown:
         raise InputError(

@@ -826,7 +826,7 @@ class Optimizer:
         return self.max_failures is not None or bool(self._names)
 
     def _history(self) -> History:
-        names = (checks.OBJECTIVE, *self.constraint_names)
+        names = checks.noise_keys(self.constraint_names)
         noise = [self.noise.get(name, np.nan) for name in names] if self.noise else None
         return counting.history(self._trials, self.space.dim, len(names) - 1, noise, self.max_failures)
 

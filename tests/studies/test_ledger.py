@@ -723,3 +723,23 @@ def test_a_file_that_may_not_be_written_to_is_named(tmp_path: Path, monkeypatch:
         reopen(ledger)
     with Ledger(ledger.config, reading=True) as looking:
         assert looking.status().trials == 0
+
+
+@pytest.mark.parametrize("noise", [{"cost": 0.05}, {"value": 0.3}, {"cost": 0.05, "value": 0.3}])
+def test_a_limit_that_is_called_value_takes_no_noise_from_the_objective(
+    tmp_path: Path, noise: dict[str, float]
+) -> None:
+    file = write_study(tmp_path)
+    lines = "".join(f"{name} = {std}\n" for name, std in noise.items())
+    file.write_text(file.read_text().replace("load =", "value =") + f"[noise]\n{lines}")
+    with Ledger(read_study_file(file)) as ledger:
+        for x in (0.1, 0.3, 0.5, 0.7):
+            found = {"cost": (x - 0.4) ** 2, "value": x - 0.8}
+            ledger.tell(ledger.try_({"x": x, "y": 0.5}).number, found)
+        _, models = ledger.optimizer().models()
+    processes = {"cost": models.objective, "value": models.feasibility.constraints[0]}
+    learned = {name: gp.hyper.noise * gp.outputs.scale for name, gp in processes.items()}
+    assert {name: learned[name] for name in noise} == pytest.approx(noise)
+    assert all(
+        learned[name] != pytest.approx(std) for name in learned.keys() - noise for std in noise.values()
+    )

@@ -123,6 +123,15 @@ def test_a_known_noise_goes_to_the_objective_and_to_both_sides_of_a_limit(tmp_pa
     assert read_study_file(write(tmp_path, GOOD)).model_noise == {}
 
 
+def test_a_limit_on_a_result_that_is_called_value_has_a_noise_of_its_own(tmp_path: Path) -> None:
+    text = edit('torque = "<= 12"', 'value = "3 <= value <= 12"') + "[noise]\n"
+    both = read_study_file(write(tmp_path, text + "cost = 0.2\nvalue = 1\n"))
+    assert both.model_noise == {"value": 0.2, "value (constraint)": 1.0, "value (low)": 1.0}
+    assert read_study_file(write(tmp_path, text + "cost = 0.2\n")).model_noise == {"value": 0.2}
+    one = read_study_file(write(tmp_path, text + "value = 1\n"))
+    assert one.model_noise == {"value (constraint)": 1.0, "value (low)": 1.0}
+
+
 def test_a_server_url_is_taken_as_it_is(tmp_path: Path) -> None:
     url = "postgresql+psycopg://me@host/db"
     assert read_study_file(write(tmp_path, GOOD.replace("sqlite:///drill.db", url))).storage == url

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tumble.checks import OBJECTIVE
+from tumble.checks import noise_keys
 from tumble.core.history import violated
 from tumble.methods import MethodName
 from tumble.parameters import Choice
@@ -136,9 +136,9 @@ class StudyConfig:
     @property
     def model_noise(self) -> dict[str, float]:
         """The noise by the names of the model: both sides of a limit have that of their result."""
-        known = {OBJECTIVE: self.noise[self.objective]} if self.objective in self.noise else {}
-        limited = [limit for limit in self.limits if limit.name in self.noise]
-        return known | {name: self.noise[limit.name] for limit in limited for name in limit.constraint_names}
+        measured = (self.objective, *(limit.name for limit in self.limits for _ in limit.constraint_names))
+        named = zip(noise_keys(self.constraint_names), measured, strict=True)
+        return {key: self.noise[name] for key, name in named if name in self.noise}
 
     def excesses(self, results: Mapping[str, float]) -> dict[str, float]:
         """g by the model's name, for every limited result that was measured."""

@@ -342,7 +342,7 @@ class TumbleSampler(BaseSampler):
         readings = [reading_of(trial) for trial in trials]
         names = constraint_names(self.constraint_names(), readings)
         crashed = any(reading.crashed for reading in readings)
-        noise = {name: std for name, std in self.noise.items() if name in (checks.OBJECTIVE, *names)}
+        noise = {name: std for name, std in self.noise.items() if name in checks.noise_keys(names)}
         if len(noise) < len(self.noise) and any(reading.value is not None for reading in readings):
             unknown = ", ".join(map(repr, self.noise.keys() - noise.keys()))
             self.warn(study, "noise", f"noise names {unknown}, which no trial has measured so far")

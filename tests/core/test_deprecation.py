@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tumble import InputError, Optimizer
 from tumble.core.process.priors import LogNormal, Priors
 from tumble.core.settings import Settings
 
@@ -39,6 +40,20 @@ def test_what_either_version_saved_is_read_without_a_warning():
     new = {**old, "soften_phi": False}
     del new["temper"]
     assert Settings.from_dict(old) == Settings.from_dict(new) == Settings(soften_phi=False)
+
+
+def test_a_bad_value_is_said_under_the_name_that_the_file_has():
+    old = Settings().to_dict()
+    new = {**old, "soften_phi": "yes"}
+    with pytest.raises(InputError, match=r"settings\.soften_phi must be true or false, not 'yes'"):
+        Settings.from_dict(new)
+    said = r"settings\.temper \(now soften_phi\) must be true or false, not 'yes'"
+    with pytest.raises(InputError, match=said):
+        Settings.from_dict({**old, "temper": "yes"})
+    with pytest.raises(InputError, match=said):
+        Optimizer.from_dict(
+            {**Optimizer([(0.0, 1.0)], trials=5).to_dict(), "settings": {**old, "temper": "yes"}}
+        )
 
 
 def test_settings_are_copied_and_pickled():

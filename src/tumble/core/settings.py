@@ -336,7 +336,8 @@ class Settings:
         """Inverse of `to_dict`."""
         if not isinstance(data, dict):
             raise InputError(f"settings must be what to_dict gave, not {data!r}")
-        data = {**data, "soften_phi": data.get("soften_phi", data.get("temper", False))}
+        softened = checks.truth(data.get("temper", False), "settings.temper (now soften_phi)")
+        data = {"soften_phi": softened, **data}
         data = {name: value for name, value in data.items() if name not in RETIRED}
         data = {**_as_in_0_1_0(data), **data}
         unknown = set(data) - {f.name for f in fields(Settings)}

@@ -50,6 +50,15 @@ def test_a_value_far_away_does_not_flatten_the_others():
     assert max(map(float, heights)) - min(map(float, heights)) > 15.0  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("about", [1_234_567.0, -987_654_321.0, 3e-4])
+def test_labels_of_large_numbers_differ_and_lie_within_the_figure(about):
+    figure = svg.progress([Point(k, about + 90.0 * (k - 3) ** 2, False) for k in range(9)])
+    labels = [text for text in elements(figure, "text") if text.get("text-anchor") == "end"]
+    assert len({label.text for label in labels}) == len(labels) > 1
+    for label in labels:
+        assert float(label.get("x") or "nan") >= 7.0 * len(label.text or "")
+
+
 numbers = st.none() | st.floats(-1e12, 1e12)
 
 

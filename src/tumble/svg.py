@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from .shown import FAILED, NEUTRAL, SAFE, percent
 
 WIDTH, HEIGHT = 560, 210
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 14, 34  # margins
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 14, 34  # margins; the left one grows with its labels
+DIGIT = 7  # width of a digit
 BAR, ROW = 300, 20  # length and height of a bar
 FAR = 8.0  # values that lie so many times further above the median than the lowest does below it are cut off
 
@@ -34,10 +35,12 @@ def progress(points: Sequence[Point]) -> str:
     low, high = _ends(safe)
     last = max([p.number for p in points], default=1)
     first = min([p.number for p in points], default=0)
-    across = _Axis(first - 0.5, max(last, first + 1) + 0.5, LEFT, WIDTH - RIGHT)
+    labels = {value: f"{value:.12g}" for value in _ticks(low, high, 5)}
+    left = max(LEFT, 12 + DIGIT * max(map(len, labels.values()), default=0))
+    across = _Axis(first - 0.5, max(last, first + 1) + 0.5, left, WIDTH - RIGHT)
     up = _Axis(low, high, HEIGHT - BOTTOM, TOP)
     parts = [
-        *_frame(across, up),
+        *_frame(across, up, labels),
         *_crashes(points, across),
         *_best(points, across, up),
         *_marks(points, across, up),
@@ -105,16 +108,16 @@ def _ticks(low: float, high: float, most: int) -> Iterator[float]:
         yield k * step
 
 
-def _frame(across: _Axis, up: _Axis) -> Iterator[str]:
-    for value in _ticks(up.low, up.high, 5):
+def _frame(across: _Axis, up: _Axis, labels: Mapping[float, str]) -> Iterator[str]:
+    for value, label in labels.items():
         y = up.at(value)
-        line = f'x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"'
+        line = f'x1="{across.start}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"'
         yield f'<line {line} stroke="currentColor" opacity="0.15"/>'
-        yield _text(LEFT - 8, y + 4, f"{value:.4g}", "end")
+        yield _text(across.start - 8, y + 4, label, "end")
     for value in _ticks(across.low, across.high, 8):
         if value == round(value):
             yield _text(across.at(value), HEIGHT - BOTTOM + 16, f"{value:.0f}", "middle")
-    yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 3, "trial", "middle")
+    yield _text((across.start + across.end) / 2, HEIGHT - 3, "trial", "middle")
 
 
 def _crashes(points: Sequence[Point], across: _Axis) -> Iterator[str]:

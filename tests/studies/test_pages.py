@@ -139,6 +139,53 @@ def test_values_outside_the_axis_are_marked_as_such_and_no_line_stands_at_a_fals
     page.close()
 
 
+def large_ledger(folder: Path, objective: float, parameter: float) -> Ledger:
+    """A study with large numbers that differ in their last digits."""
+    file = write_study(folder, trials=16, command="", start=False)
+    wide = f"x = {{ low = {parameter - 400.0}, high = {parameter + 600.0} }}"
+    file.write_text(file.read_text().replace("x = { low = 0.0, high = 1.0 }", wide))
+    ledger = Ledger(read_study_file(file))
+    for _ in range(8):
+        asked = ledger.ask()
+        x, y = (asked.x["x"] - parameter) / 1000.0, asked.x["y"]
+        ledger.tell(asked.number, {"cost": objective + 900.0 * (x**2 + y**2), "load": 1e6 * (x + y - 0.9)})
+    return ledger
+
+
+WRITTEN = """plots => plots.map(plot => {
+  const box = one => one.getBoundingClientRect().toJSON();
+  const texts = [...plot.querySelectorAll("text.tick, text.label")];
+  return {plot: box(plot), texts: texts.map(one => ({text: one.textContent, ...box(one)}))};
+})"""
+
+
+def overlap(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two boxes share a place."""
+    across = one["left"] < other["right"] and other["left"] < one["right"]
+    return across and one["top"] < other["bottom"] and other["top"] < one["bottom"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "parameter"), [(1_234_567.0, 1_234_567.0), (-987_654_321.0, 45_600_000.0), (3e-4, 500.0)]
+)
+def test_large_numbers_at_the_axes_are_whole_and_cover_nothing(
+    browser: Any, tmp_path: Path, objective: float, parameter: float
+) -> None:
+    path = tmp_path / "report.html"
+    report.write_report(large_ledger(tmp_path, objective, parameter), path)
+    page, errors = open_page(browser, path.as_uri())
+    keep(page, f"large-{objective:g}")
+    for drawn in page.locator(".plot").evaluate_all(WRITTEN):
+        frame, written = drawn["plot"], drawn["texts"]
+        for i, one in enumerate(written):
+            assert frame["left"] <= one["left"] < one["right"] <= frame["right"], one
+            assert not [other for other in written[i + 1 :] if overlap(one, other)], one
+    ticks = page.locator("#best-safe-value .plot text.tick[text-anchor=end]").all_text_contents()
+    assert len(set(ticks)) == len(ticks) > 1
+    assert errors == []
+    page.close()
+
+
 def test_the_legend_shows_the_recommendation_as_it_is_drawn(
     browser: Any, ledger: Ledger, tmp_path: Path
 ) -> None:

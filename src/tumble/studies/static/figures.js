@@ -41,6 +41,24 @@ const Figures = (() => {
     return found.length > 7 ? found.filter((_, i) => i % 3 === 0) : found;
   }
 
+  // The labels of ticks: every digit that tells one from the next, as powers of ten where those are shorter.
+  function tickLabels(ticks) {
+    const exact = ticks.map(tick => Number(tick.toPrecision(12)));
+    const plain = exact.map(String), powers = exact.map(v => v === 0 ? "0" : v.toExponential().replace("e+", "e"));
+    const longest = texts => Math.max(...texts.map(text => text.length));
+    return longest(plain) > 7 && longest(powers) < longest(plain) ? powers : plain;
+  }
+
+  // The ends of a range, with four digits, or with as many as tell them apart.
+  function endLabels(low, high) {
+    let digits = 4;
+    while (digits < 12 && low !== high && low.toPrecision(digits) === high.toPrecision(digits)) digits++;
+    return [low, high].map(v => String(Number(v.toPrecision(digits))));
+  }
+
+  // About how wide a label is: it is not on the page yet, where it could be measured.
+  const widthOf = text => [...text].reduce((sum, letter) => sum + (".-".includes(letter) ? 5 : 8.4), 0);
+
   function span(values, {zero = false, pad = 0.06} = {}) {
     const known = values.filter(isNumber);
     let low = Math.min(...known), high = Math.max(...known);
@@ -71,19 +89,21 @@ const Figures = (() => {
       this.outside = 0;
     }
 
+    // After `y`, which widens the margin where its labels need it.
     x([low, high], label, {log = false, ticks = null, labels = null} = {}) {
       const to = v => log ? Math.log10(v) : v, a = to(low), b = to(high);
       this.px = v => this.m.left + (to(v) - a) / (b - a) * (this.w - this.m.left - this.m.right);
       const base = this.h - this.m.bottom;
       this.line(this.m.left, base, this.w - this.m.right, base, "axis");
-      let last = -Infinity;
-      (ticks || (log ? logSteps(low, high) : steps(low, high))).forEach((tick, i) => {
-        const at = this.px(tick), text = labels ? labels[i] : short(tick);
+      const marks = ticks || (log ? logSteps(low, high) : steps(low, high)), texts = labels || tickLabels(marks);
+      let free = -Infinity;
+      marks.forEach((tick, i) => {
+        const at = this.px(tick), half = widthOf(texts[i]) / 2, place = Math.min(at, this.w - half - 1);
         if (at < this.m.left - 1 || at > this.w - this.m.right + 1) return;
         this.line(at, base, at, base + 5, "axis");
-        if (at - last < 5 * (text.length + 3) && !labels) return;
-        last = at;
-        this.text(at, base + 19, text, "tick", "middle");
+        if (place - half < free && !labels) return;
+        free = place + half + 8;
+        this.text(place, base + 19, texts[i], "tick", "middle");
       });
       this.text((this.m.left + this.w - this.m.right) / 2, this.h - 8, label, "label", "middle");
       return this;
@@ -91,15 +111,17 @@ const Figures = (() => {
 
     y([low, high], label, {right = false, log = false, ticks = null} = {}) {
       const to = v => log ? Math.log10(v) : v, a = to(low), b = to(high);
+      const marks = ticks || (log ? logSteps(low, high) : steps(low, high)), texts = tickLabels(marks);
+      if (!right) this.m = {...this.m, left: Math.max(this.m.left, 32 + Math.max(...texts.map(widthOf)))};
       const scale = v => this.h - this.m.bottom - (to(v) - a) / (b - a) * (this.h - this.m.top - this.m.bottom);
       if (right) this.py2 = scale; else this.py = scale;
       const at = right ? this.w - this.m.right : this.m.left;
-      for (const tick of ticks || (log ? logSteps(low, high) : steps(low, high))) {
+      marks.forEach((tick, i) => {
         const place = scale(tick);
         if (!right) this.line(this.m.left, place, this.w - this.m.right, place, "grid");
-        this.text(at + (right ? 7 : -7), place + 4, short(tick), "tick", right ? "start" : "end");
-      }
-      const turn = right ? this.w - 10 : 15, middle = (this.m.top + this.h - this.m.bottom) / 2;
+        this.text(at + (right ? 7 : -7), place + 4, texts[i], "tick", right ? "start" : "end");
+      });
+      const turn = right ? this.w - 15 : 15, middle = (this.m.top + this.h - this.m.bottom) / 2;
       const text = this.text(turn, middle, label, "label", "middle");
       text.setAttribute("transform", `rotate(${right ? 90 : -90} ${turn} ${middle})`);
       return this;
@@ -189,7 +211,7 @@ const Figures = (() => {
 
   function progress(n) {
     const d = n.progress, plot = new Plot("Best safe value over trials");
-    plot.x(numbers(d.number), "trial").y(robustSpan([...d.value, ...d.best]), n.objective);
+    plot.y(robustSpan([...d.value, ...d.best]), n.objective).x(numbers(d.number), "trial");
     d.number.forEach((number, i) => {
       if (d.value[i] === null) {
         if (d.failed[i]) plot.line(plot.px(number), plot.m.top, plot.px(number), plot.h - plot.m.bottom, "crash");
@@ -210,8 +232,8 @@ const Figures = (() => {
   function margins(n) {
     return n.margins.flatMap(d => {
       const title = `Margin of ${d.name} over trials`, plot = new Plot(title, {height: 260});
-      plot.x(numbers(d.number), "trial");
       plot.y(robustSpan([...d.margin, ...d.predicted.filter((_, i) => d.margin[i] !== null)], {zero: true}), `margin of ${d.name}`);
+      plot.x(numbers(d.number), "trial");
       const zero = plot.py(0), bottom = plot.h - plot.m.bottom;
       plot.rect(plot.m.left, zero, plot.w - plot.m.left - plot.m.right, bottom - zero, "area broken");
       plot.line(plot.m.left, zero, plot.w - plot.m.right, zero, "limit");
@@ -240,9 +262,9 @@ const Figures = (() => {
   function budget(n) {
     const d = n.budget, plot = new Plot("Failures left and the P(safe) that was asked for", {margin: {...M, right: 62}});
     const most = Math.max(...d.failures_left, 1);
-    plot.x(numbers(d.number), "trial");
     plot.y([0, most * 1.08], "failures left", {ticks: steps(0, most).filter(Number.isInteger)});
     plot.y([0, 1.04], "P(safe) asked for, ρ", {right: true, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1]});
+    plot.x(numbers(d.number), "trial");
     plot.path(d.number.map((number, i) => [plot.px(number), plot.py(d.failures_left[i])]), "left", {step: true});
     plot.path(d.number.map((number, i) => [plot.px(number), plot.py2(d.rho[i])]), "asked");
     return [plot.svg, legend([["left", "failures left, ΔB"], ["asked", "P(safe) asked for, ρ"]])];
@@ -250,7 +272,7 @@ const Figures = (() => {
 
   function forecast(n) {
     const d = n.forecast, plot = new Plot("P(safe) predicted, and what happened");
-    plot.x([-0.03, 1.03], "P(safe) predicted").y([-0.05, 1.12], "share that was safe", {ticks: [0, 0.2, 0.4, 0.6, 0.8, 1]});
+    plot.y([-0.05, 1.12], "share that was safe", {ticks: [0, 0.2, 0.4, 0.6, 0.8, 1]}).x([-0.03, 1.03], "P(safe) predicted");
     plot.path([[plot.px(0), plot.py(0)], [plot.px(1), plot.py(1)]], "even");
     d.predicted.forEach((p, i) => {
       const x = plot.px(p), y = plot.py(d.happened[i]), r = 4 + 2 * Math.sqrt(d.count[i]);
@@ -264,7 +286,7 @@ const Figures = (() => {
     const d = n.gain;
     if (!d.number.length) return [];
     const plot = new Plot("Expected gain of what is left", {height: 260});
-    plot.x(numbers(d.number), "trial").y(robustSpan([...d.expected, ...d.bound], {zero: true}), `gain in ${n.objective}`);
+    plot.y(robustSpan([...d.expected, ...d.bound], {zero: true}), `gain in ${n.objective}`).x(numbers(d.number), "trial");
     const place = plot.cut();
     const draw = (values, kind, mark, what) => {
       plot.path(d.number.map((number, i) => isNumber(values[i]) ? [plot.px(number), plot.py(values[i])] : null), kind, {place});
@@ -309,8 +331,8 @@ const Figures = (() => {
     const d = n.surface;
     if (!d) return [];
     const plot = new Plot(`${n.objective} over ${d.names[0]} and ${d.names[1]}, with the edge of safety`, {width: WIDE, height: 440});
-    plot.x([d.x[0], d.x[d.x.length - 1]], d.names[0], {log: d.log[0]});
     plot.y([d.y[0], d.y[d.y.length - 1]], d.names[1], {log: d.log[1]});
+    plot.x([d.x[0], d.x[d.x.length - 1]], d.names[0], {log: d.log[0]});
     const px = d.x.map(plot.px), py = d.y.map(plot.py), flat = d.mean.flat();
     const sorted = [...flat].sort((a, b) => a - b), q = p => sorted[Math.round(p * (sorted.length - 1))];
     const low = q(0), high = q(0.95) > q(0) ? q(0.95) : q(1);
@@ -344,8 +366,8 @@ const Figures = (() => {
     const words = !d.values.every(isNumber);
     const x = words ? d.values.map((_, i) => i) : d.values, last = x[x.length - 1];
     const plot = new Plot(`${n.objective} along ${d.name}`, {width: 400, height: 260, margin: {...M, left: 58, right: 14}});
-    plot.x(words ? [-0.5, last + 0.5] : [x[0], last], d.name, {log: d.log, ...(words ? {ticks: x, labels: d.values.map(v => String(v).slice(0, 10))} : {})});
     plot.y(span([...d.mean.map((m, i) => m - 2 * d.std[i]), ...d.mean.map((m, i) => m + 2 * d.std[i])]), n.objective);
+    plot.x(words ? [-0.5, last + 0.5] : [x[0], last], d.name, {log: d.log, ...(words ? {ticks: x, labels: d.values.map(v => String(v).slice(0, 10))} : {})});
     const half = i => words ? [plot.px(x[i] - 0.5), plot.px(x[i] + 0.5)] :
       [plot.px(x[i]) - (i ? (plot.px(x[i]) - plot.px(x[i - 1])) / 2 : 0), plot.px(x[i]) + (i + 1 < x.length ? (plot.px(x[i + 1]) - plot.px(x[i])) / 2 : 0)];
     d.p_safe.forEach((p, i) => {
@@ -369,10 +391,11 @@ const Figures = (() => {
 
   function coordinates(n) {
     const d = n.coordinates, axes = d.names.length + 1;
-    const width = Math.max(WIDE, 110 * axes), plot = new Plot("Every trial through its parameters", {width, height: 340, margin: {left: 60, right: 70, top: 40, bottom: 20}});
+    const known = d.value.filter(isNumber), [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
+    const ends = endLabels(low, high), right = Math.max(70, 12 + Math.max(...ends.map(widthOf)));
+    const width = Math.max(WIDE, 110 * axes), plot = new Plot("Every trial through its parameters", {width, height: 340, margin: {left: 60, right, top: 40, bottom: 20}});
     const x = i => plot.m.left + i * (plot.w - plot.m.left - plot.m.right) / Math.max(axes - 1, 1);
     const y = v => plot.h - plot.m.bottom - v * (plot.h - plot.m.top - plot.m.bottom);
-    const known = d.value.filter(isNumber), [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
     const height = v => v === null ? 1.06 : high > low ? (v - low) / (high - low) : 0.5;
     d.number.forEach((number, j) => {
       const points = [...d.columns.map((column, i) => [x(i), y(column[j])]), [x(axes - 1), y(height(d.value[j]))]];
@@ -383,8 +406,8 @@ const Figures = (() => {
     [...d.names, n.objective].forEach((name, i) => {
       plot.line(x(i), y(0), x(i), y(1), "axis");
       plot.text(x(i), 22, name.length > 14 ? name.slice(0, 13) + "…" : name, "label", "middle");
-      const ticks = i < d.names.length ? d.ticks[i] : [[0, short(low)], [1, short(high)]];
-      for (const [place, text] of ticks) plot.text(x(i) + 6, y(place) + 4, String(text).slice(0, 9), "tick");
+      const ticks = i < d.names.length ? d.ticks[i] : [[0, ends[0]], [1, ends[1]]];
+      for (const [place, text] of ticks) plot.text(x(i) + 6, y(place) + 4, String(text).slice(0, 10), "tick");
     });
     return [plot.svg, legend([["trace safe", "safe"], ["trace failed", "failed"], ["trace crashed", "crashed, ends above the values"]])];
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import pickle
 import threading
 import time
 from dataclasses import replace
@@ -82,6 +83,29 @@ def test_the_same_seed_gives_the_same_trials_and_another_process_could_go_on() -
         second.sampler = sampler(failures=5)  # nothing is kept between two trials
         second.optimize(bowl, n_trials=1)
     assert [t.params for t in first.trials] == [t.params for t in second.trials]
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_sampler_that_serves_a_second_study_knows_nothing_of_the_first(direction: str) -> None:
+    one = sampler(failures=5)
+    optuna.create_study(sampler=one).optimize(lambda t: 100.0 + bowl(t), n_trials=4)
+    second = optuna.create_study(sampler=one, direction=direction)
+    second.optimize(bowl, n_trials=4)
+    fresh = optuna.create_study(sampler=sampler(failures=5), direction=direction)
+    fresh.optimize(bowl, n_trials=4)
+    assert [t.params for t in second.trials] == [t.params for t in fresh.trials]
+    mirror = one.optimizer(second)
+    assert mirror is not None
+    assert [abs(t.value) for t in mirror.trials if t.value is not None] == [t.value for t in second.trials]
+
+
+def test_a_sampler_goes_on_after_pickling() -> None:
+    study = optuna.create_study(sampler=sampler(failures=5))
+    study.optimize(bowl, n_trials=3)
+    copied = pickle.loads(pickle.dumps(study))
+    for each in (study, copied):
+        each.optimize(bowl, n_trials=2)
+    assert [t.params for t in copied.trials] == [t.params for t in study.trials]
 
 
 def test_constraints_of_optuna_5_are_used_and_a_violation_is_a_failure() -> None:

@@ -15,12 +15,14 @@ import copy
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
+from optuna.storages import BaseStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
@@ -59,6 +61,21 @@ from tumble.starting import NO_TRIAL
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
 __all__ = ["TumbleSampler"]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What a sampler keeps of one study, to save time and to warn once.
+
+    What a finished trial means is worked out once, and again after each change: by its number and how many
+    changes it has.
+    """
+
+    readings: dict[tuple[int, int], Reading] = field(default_factory=dict)
+    translated: dict[tuple[Space, tuple[str, ...]], dict[tuple[int, int], Trial]] = field(
+        default_factory=dict
+    )
+    warned: set[str] = field(default_factory=set)
 
 
 class TumbleSampler(BaseSampler):
@@ -150,11 +167,15 @@ class TumbleSampler(BaseSampler):
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)
         self._limited = distributions.limited(self._space, known)
-        # What a finished trial means is worked out once, and again after each change: by number and changes.
-        self._readings: dict[int, dict[tuple[int, int], Reading]] = {}
-        self._translated: dict[tuple[int, Space, tuple[str, ...]], dict[tuple[int, int], Trial]] = {}
-        self._warned: set[tuple[int, str]] = set()
+        self._kept: WeakKeyDictionary[BaseStorage, dict[int, _Kept]] = WeakKeyDictionary()
         self._mark: str | None = None  # of the problem, where it may be edited; it is kept with each decision
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is kept of the studies: a copy works it out again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _kept=WeakKeyDictionary())
 
     # -- what Optuna calls -------------------------------------------------------------------------------
 
@@ -256,7 +277,7 @@ class TumbleSampler(BaseSampler):
 
     def reader(self, study: Study) -> Callable[[FrozenTrial], Reading]:
         """The function that says what a stored trial of this study means."""
-        sign, known = _sign(study), self._readings.setdefault(private.study_id_of(study), {})
+        sign, known = _sign(study), self._kept_of(study).readings
 
         def reading_of(trial: FrozenTrial) -> Reading:
             if not trial.state.is_finished():
@@ -292,11 +313,17 @@ class TumbleSampler(BaseSampler):
         text
             The sentence.
         """
-        if (private.study_id_of(study), kind) not in self._warned:
-            self._warned.add((private.study_id_of(study), kind))
+        warned = self._kept_of(study).warned
+        if kind not in warned:
+            warned.add(kind)
             warnings.warn(text, UserWarning, stacklevel=2)
 
     # -- inside ------------------------------------------------------------------------------------------
+
+    def _kept_of(self, study: Study) -> _Kept:
+        """What is kept of a study; studies in two storages may have the same number."""
+        studies = self._kept.setdefault(private.storage_of(study), {})
+        return studies.setdefault(private.study_id_of(study), _Kept())
 
     def _search_space(self, study: Study) -> dict[str, BaseDistribution]:
         """The parameters that are searched: those given, else those that all trials share."""
@@ -371,7 +398,7 @@ class TumbleSampler(BaseSampler):
         pairs: Iterable[tuple[FrozenTrial, Reading]],
     ) -> Iterator[Trial]:
         """Optuna's trials as ours, without those that are void or lie outside the space."""
-        known = self._translated.setdefault((private.study_id_of(study), space, tuple(names)), {})
+        known = self._kept_of(study).translated.setdefault((space, tuple(names)), {})
         for trial, reading in pairs:
             key = trial.number, len(changes_of(trial))
             if key in known:

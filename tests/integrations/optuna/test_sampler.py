@@ -249,6 +249,42 @@ def test_conditional_parameters_fall_back_to_random_and_the_common_ones_are_sear
     assert all(t.state == TrialState.COMPLETE for t in study.trials)
 
 
+def test_a_failure_before_every_parameter_was_suggested_stays_spent() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", -1, 1)
+        if trial.number == 0:
+            raise tumble.Failure("broke while it was set up")
+        return x**2 + trial.suggest_float("y", -1, 1) ** 2
+
+    study = optuna.create_study(sampler=sampler(failures=2))
+    study.optimize(objective, n_trials=4, catch=tumble.Failure)
+    assert [t.state for t in study.trials] == [TrialState.FAIL, *[TrialState.COMPLETE] * 3]
+    assert study.trials[3].system_attrs[notes.DECISION]["failures_left"] == 1
+    assert (
+        "1 failure left to spend, 16 trials after it" in study.trials[3].system_attrs[notes.DECISION]["why"]
+    )
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert (mirror.trials_left, mirror.failures_left) == (16, 1)
+
+
+def test_more_failures_outside_the_space_than_may_be_leave_none() -> None:
+    study = optuna.create_study(sampler=sampler(trials=3, failures=1))
+    for _ in range(4):
+        study.add_trial(
+            create_trial(
+                state=TrialState.FAIL,
+                params={"x": 2.0},
+                distributions={"x": FloatDistribution(0, 3)},
+                system_attrs={notes.OUTCOME: notes.outcome("failure", "broke")},
+            )
+        )
+    study.add_trial(create_trial(value=1.0, params={"x": 0.5}, distributions={"x": FloatDistribution(0, 1)}))
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert (mirror.trials_left, mirror.failures_left) == (0, 0)
+
+
 def test_a_space_of_failures_alone_is_searched_too() -> None:
     study = optuna.create_study(sampler=sampler(failures=5))
     space: dict[str, Any] = {"x": FloatDistribution(0, 1)}

@@ -254,7 +254,9 @@ class TumbleSampler(BaseSampler):
     def optimizer(self, study: Study) -> Optimizer | None:
         """The study as an `Optimizer`, whose values are to be minimised.
 
-        Where the study maximises, they have the other sign: its `best.value` of -3 is a best value of 3.
+        Where the study maximises, they have the other sign: its `best.value` of -3 is a best value of 3.  A
+        told trial that lies outside the space, or crashed before it had every parameter, is not among its
+        trials; what it spent is taken off `max_trials` and `max_failures`.
 
         Returns
         -------
@@ -345,7 +347,7 @@ class TumbleSampler(BaseSampler):
         """The suggestion in the user's sign, and what is to be written to the trial."""
         others = [t for t in changed_trials(study) if t.number != trial.number]
         optimizer = self._optimizer(study, search_space, others)
-        for kind, text in _warnings(optimizer):
+        for kind, text in _warnings(optimizer, self.trials):
             self.warn(study, kind, text)
         earlier = [t for t in others if t.state == TrialState.RUNNING and t.number < trial.number]
         undecided = sum(not has_setting(self.setting_of(t), search_space) for t in earlier)
@@ -368,7 +370,7 @@ class TumbleSampler(BaseSampler):
         space, reading_of = self._limited or distributions.to_space(search_space), self.reader(study)
         readings = [reading_of(trial) for trial in trials]
         names = constraint_names(self.constraint_names(), readings)
-        crashed = any(reading.crashed for reading in readings)
+        max_trials, max_failures = self._budget(search_space, trials, readings)
         noise = {name: std for name, std in self.noise.items() if name in checks.noise_keys(names)}
         if len(noise) < len(self.noise) and any(reading.value is not None for reading in readings):
             unknown = ", ".join(map(repr, self.noise.keys() - noise.keys()))
@@ -378,8 +380,8 @@ class TumbleSampler(BaseSampler):
         return Optimizer.from_trials(
             space,
             without_gain(list(ours), since),
-            trials=self.trials,
-            failures=self.trials if self.failures is None and crashed else self.failures,
+            trials=max_trials,
+            failures=max_failures,
             constraints=names,
             seed=self.seed,
             method=self.method,
@@ -388,6 +390,27 @@ class TumbleSampler(BaseSampler):
             fitted=last_fit(trials, names, space.dim, since),
             noise=noise,
         )
+
+    def _budget(
+        self,
+        search_space: Mapping[str, BaseDistribution],
+        trials: Sequence[FrozenTrial],
+        readings: Sequence[Reading],
+    ) -> tuple[int, int | None]:
+        """T and B, less what was spent by told trials that lie outside the space and so can't teach."""
+        outside = [
+            reading
+            for trial, reading in zip(trials, readings, strict=True)
+            if reading.phase == "told" and reading.billed
+            if not has_setting(self.setting_of(trial), search_space)
+        ]
+        max_trials = max(self.trials - len(outside), 1)
+        allowed = self.failures
+        if allowed is None and any(reading.crashed for reading in readings):
+            allowed = self.trials
+        if allowed is None:
+            return max_trials, None
+        return max_trials, min(max(allowed - sum(r.failed for r in outside), 0), max_trials)
 
     def _translate(
         self,
@@ -446,12 +469,12 @@ def _sign(study: Study) -> float:
     return -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
 
 
-def _warnings(optimizer: Optimizer) -> Iterator[tuple[str, str]]:
-    """What a user of Optuna may not expect: a kind and a sentence for each."""
+def _warnings(optimizer: Optimizer, trials: int) -> Iterator[tuple[str, str]]:
+    """What a user of Optuna may not expect of a sampler with so many `trials`: a kind and a sentence each."""
     if optimizer.trials_left <= 0:
         yield (
             "past",
-            f"all {optimizer.max_trials} trials of the TumbleSampler are used, and the study goes on: the "
+            f"all {trials} trials of the TumbleSampler are used, and the study goes on: the "
             "budget of failures was planned for those; give the sampler as many trials as the study will run",
         )
     for trial in optimizer.trials:

@@ -14,6 +14,8 @@ from optuna.testing.pytest_samplers import (
 
 import tumble
 
+# Some of these trials have parameters that others lack; that the sampler says so is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore:the parameter .* is drawn at random:UserWarning")
 QUICK = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
 
 

@@ -242,7 +242,8 @@ def test_conditional_parameters_fall_back_to_random_and_the_common_ones_are_sear
         return (x - 0.5) ** 2 + 0.1 * trial.suggest_int("only_b", 0, 10)
 
     study = optuna.create_study(sampler=sampler())
-    study.optimize(objective, n_trials=12)
+    with pytest.warns(UserWarning, match="'only_.' is drawn at random, because not every trial has it with"):
+        study.optimize(objective, n_trials=12)
     kinds = {t.params["kind"] for t in study.trials}
     space = study.sampler.infer_relative_search_space(study, study.trials[-1])
     assert set(space) == {"x", "kind"} or len(kinds) == 1
@@ -761,6 +762,44 @@ def test_each_parameter_that_the_space_lacks_is_warned_of_once() -> None:
     texts = [str(one.message) for one in said if "drawn at random" in str(one.message)]
     assert [text.split("'")[1] for text in texts] == ["y", "z"]
     assert "space={..., 'y': FloatDistribution(high=1.0, log=False, low=0.0, step=None)}" in texts[0]
+
+
+def test_a_range_that_changes_is_drawn_at_random_and_that_is_said_once() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    with pytest.warns(UserWarning, match="'x' is drawn at random, because not every trial has it") as said:
+        study.optimize(lambda t: t.suggest_float("x", 0.0, 1.0 + t.number), n_trials=4)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_choices_that_can_not_be_searched_are_said_once(given: bool) -> None:
+    space = {"kind": CategoricalDistribution([1, True]), "x": FloatDistribution(0.0, 1.0)}
+    study = optuna.create_study(sampler=sampler(space=space if given else None))
+    with pytest.warns(
+        UserWarning, match="'kind' is drawn at random.* 1 and True are equal: drop one"
+    ) as said:
+        study.optimize(
+            lambda t: t.suggest_float("x", 0.0, 1.0) + t.suggest_categorical("kind", [1, True]), n_trials=3
+        )
+    assert len(said) == 1
+
+
+def test_a_trial_that_asks_for_another_range_than_the_space_is_said_once() -> None:
+    study = optuna.create_study(sampler=sampler(space={"x": FloatDistribution(0.0, 1.0)}))
+    with pytest.warns(UserWarning, match=r"asks for .*high=-1\.0.* has .*high=1\.0.*; make them") as said:
+        study.optimize(lambda t: t.suggest_float("x", -2.0, -1.0), n_trials=3)
+    assert len(said) == 1
+
+
+def test_parameters_that_are_being_learned_are_no_reason_to_warn() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    first, second = study.ask(), study.ask()
+    study.tell(first, bowl(first))
+    study.tell(second, bowl(second))
+    third = study.ask()
+    third.suggest_float("x", -1, 1)
+    study.tell(third, state=TrialState.FAIL)
+    study.optimize(bowl, n_trials=2)
 
 
 def test_a_noise_of_something_that_no_trial_measures_is_warned_of() -> None:

@@ -83,7 +83,7 @@ def _only_value(distribution: BaseDistribution) -> Choice:
 
 def searchable(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
     """Those with more than one value, and of a kind that our space knows."""
-    return {name: distribution for name, distribution in distributions.items() if _can_search(distribution)}
+    return {name: d for name, d in distributions.items() if not d.single() and not obstacle(d)}
 
 
 def common(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -109,11 +109,10 @@ def check(space: object) -> dict[str, BaseDistribution]:
     return dict(space)
 
 
-def _can_search(distribution: BaseDistribution) -> bool:
-    if distribution.single():
-        return False
+def obstacle(distribution: BaseDistribution) -> str:
+    """Why our space can't have a distribution; empty where it can."""
     try:
         to_parameter(distribution)
-    except InputError:
-        return False
-    return True
+    except InputError as error:
+        return str(error)
+    return ""

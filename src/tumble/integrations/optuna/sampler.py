@@ -89,8 +89,8 @@ class TumbleSampler(BaseSampler):
     before telling it to say why, and ``"tumble:transient"`` where only the infrastructure failed.
 
     The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, once
-    of each parameter that `space` lacks, and once where "stop" makes a trial wait for long: it names the
-    trials that hold what is left.
+    of each parameter that is drawn at random after the first trial, and once where "stop" makes a trial wait
+    for long: it names the trials that hold what is left.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class TumbleSampler(BaseSampler):
         Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe.
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
-        trials, and the first one is drawn at random.  A parameter that is not among them is always drawn at
-        random.
+        trials, and the first one is drawn at random; those that every trial has with the same distribution
+        are searched.  A parameter that is not among them is always drawn at random.
     noise
         Standard deviations of what is measured, where they are known: of the objective under "value", and of
         constraints by name.
@@ -211,15 +211,12 @@ class TumbleSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A seeded random value: for the first trial, and for parameters that `space` or a trial lacks."""
+        """A seeded random value: for the first trial, and for parameters that can't be searched."""
         _check_single_objective(study)
-        if self._space is not None and param_name not in self._space:
-            self.warn(
-                study,
-                f"space {param_name}",
-                f"the parameter {param_name!r} is drawn at random, because the space of the TumbleSampler "
-                f"lacks it; add its distribution: space={{..., {param_name!r}: {param_distribution!r}}}",
-            )
+        why = self._why_at_random(study, param_name, param_distribution)
+        if why:
+            text = f"the parameter {param_name!r} is drawn at random, because {why}"
+            self.warn(study, f"at random {param_name}", text)
         entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
         seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
         return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
@@ -332,14 +329,51 @@ class TumbleSampler(BaseSampler):
         _check_single_objective(study)
         if self._space is not None:
             return distributions.searchable(self._space)
+        crashed, others = self._with_parameters(study)
+        return distributions.searchable(distributions.common(others or crashed))
+
+    def _with_parameters(self, study: Study) -> tuple[list[FrozenTrial], list[FrozenTrial]]:
+        """The told trials that have parameters: those that crashed, and the others."""
         reading_of = self.reader(study)
         told = [
             (trial, reading)
             for trial in changed_trials(study)
             if (reading := reading_of(trial)).phase == "told" and trial.distributions
         ]
-        with_value = [trial for trial, reading in told if not reading.crashed]
-        return distributions.searchable(distributions.common(with_value or [trial for trial, _ in told]))
+        crashed = [trial for trial, reading in told if reading.crashed]
+        return crashed, [trial for trial, reading in told if not reading.crashed]
+
+    def _why_at_random(self, study: Study, name: str, distribution: BaseDistribution) -> str:
+        """Why a parameter is not searched, and what to do; empty while the parameters are being learned.
+
+        Parameters
+        ----------
+        study
+            The study.
+        name
+            The name of the parameter.
+        distribution
+            What the trial asks for.
+        """
+        obstacle, remedy = distributions.obstacle(distribution), f"space={{..., {name!r}: {distribution!r}}}"
+        if obstacle:
+            return f"it can't be searched: {obstacle}"
+        if self._space is None:
+            _, others = self._with_parameters(study)
+            if not others or name in distributions.common(others):
+                return ""
+            return (
+                "not every trial has it with the same range or choices; where these are always the same, give "
+                f"the sampler {remedy}"
+            )
+        if name not in self._space:
+            return f"the space of the TumbleSampler lacks it; add its distribution: {remedy}"
+        if self._space[name] != distribution:
+            return (
+                f"the trial asks for {distribution!r}, and the space of the TumbleSampler has "
+                f"{self._space[name]!r}; make them the same"
+            )
+        return ""
 
     def _suggest(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

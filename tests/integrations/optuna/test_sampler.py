@@ -143,6 +143,52 @@ def test_a_nan_constraint_is_an_error_with_its_name() -> None:
         study.optimize(bowl, n_trials=1)
 
 
+@pytest.mark.parametrize("given", [None, "0.3", ["0.3"], [[0.3, 0.4]], object()])
+def test_constraints_that_are_no_numbers_are_refused_in_a_sentence(given: Any) -> None:
+    study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))
+    with pytest.raises(tumble.InputError, match=r"must be (a number|numbers in a list)"):
+        study.optimize(bowl, n_trials=1)
+
+
+@pytest.mark.parametrize("given", [0.3, np.array([0.3]), [np.array([0.3])], np.float64(0.3)])
+def test_a_single_constraint_may_be_a_number_or_an_array(given: Any) -> None:
+    study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))
+    study.optimize(bowl, n_trials=1)
+    assert study.trials[0].constraints == {"0": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("measured", "stored"),
+    [
+        ({"load": math.nan}, {}),
+        ([math.nan, 0.3], {"1": 0.3}),
+        (np.array([0.3]), {"0": 0.3}),
+        ({"load": np.array([0.3])}, {"load": 0.3}),
+        (None, {}),
+    ],
+)
+def test_a_failure_is_billed_whatever_it_measured_before(measured: Any, stored: dict[str, float]) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise tumble.Failure("broke", constraints=measured)
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=1, catch=tumble.Failure)
+    assert study.trials[0].constraints == stored
+    assert [(r.failed, r.billed, r.reason) for r in read_all(study)] == [(True, True, "broke")]
+
+
+def test_a_failure_with_a_constraint_that_is_no_number_is_an_error_and_stays_billed() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise tumble.Failure("broke", constraints={"load": "high"})
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    with pytest.raises(tumble.InputError, match="constraint load must be a number"):
+        study.optimize(objective, n_trials=1, catch=tumble.Failure)
+    assert [(r.failed, r.billed) for r in read_all(study)] == [(True, True)]
+
+
 def test_a_failure_that_is_told_is_billed_and_teaches() -> None:
     study = optuna.create_study(sampler=sampler(failures=3))
     trial = study.ask({"x": FloatDistribution(0, 1)})
@@ -667,6 +713,7 @@ def test_safety_is_not_claimed_before_the_constraints_are_known() -> None:
         ({"space": {"x": 3}}, "space: 'x' must be a distribution of Optuna, not 3; write for example"),
         ({"space": [3]}, "space must be a dict of distributions by name, not"),
         ({"failures": 0, "on_exhausted": "stop"}, 'lets no trial start.*use on_exhausted="safe"'),
+        ({"constraints_func": [0.3]}, "constraints_func must be a function of a trial, or None, not"),
     ],
 )
 def test_what_a_sampler_cannot_work_with_is_refused(options: dict[str, Any], message: str) -> None:

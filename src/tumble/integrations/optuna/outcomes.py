@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from numbers import Real
 
 import numpy as np
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
-from tumble.errors import Failure, InputError
+from tumble import checks
+from tumble.errors import Failure
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.notes import OUTCOME, REASON, TRANSIENT, Kind, outcome
+from tumble.outcomes import read_failure
 
 
-def store_constraints(
-    study: Study, trial: FrozenTrial, constraints: Sequence[float] | Mapping[str, float]
-) -> None:
-    """Store constraints where Optuna keeps them; one that is None was not measured."""
-    pairs = constraints.items() if isinstance(constraints, Mapping) else enumerate(constraints)
-    for name, value in pairs:
-        if value is None:
-            continue
-        if np.isnan(value):
-            raise InputError(f"constraint {name} must be a number (<= 0 where safe), but it is nan")
-        private.set_attribute(study, trial, f"{private.CONSTRAINT}{name}", float(value))
+def store_constraints(study: Study, trial: FrozenTrial, constraints: object) -> None:
+    """Store constraints where Optuna keeps them.
+
+    Parameters
+    ----------
+    study, trial
+        Where they belong.
+    constraints
+        Numbers, in order or by name; one that is None was not measured.
+
+    Raises
+    ------
+    InputError
+        If something else came, or a number is NaN.
+    """
+    for name, value in _pairs(constraints):
+        if value is not None:
+            private.set_attribute(study, trial, f"{private.CONSTRAINT}{name}", _number(value, name))
 
 
 def mark_failure(study: Study, trial: FrozenTrial) -> None:
-    """Note that this FAIL was told: a failure, unless it was called transient or came from Ctrl-C."""
+    """Note that this FAIL was told: a failure, unless it was called transient or came from Ctrl-C.
+
+    It is noted before its constraints are stored: a constraint that can't be used does not undo the failure.
+    """
     error = private.error_of_objective()
     if isinstance(error, KeyboardInterrupt):
         return
-    if isinstance(error, Failure) and isinstance(error.constraints, (Mapping, Sequence)):
-        store_constraints(study, trial, error.constraints)
     reason = trial.user_attrs.get(REASON) or (str(error) or repr(error) if error else "told as failed")
     kind: Kind = "transient" if trial.user_attrs.get(TRANSIENT) else "failure"
     private.set_attribute(study, trial, OUTCOME, outcome(kind, str(reason)))
+    if isinstance(error, Failure) and error.constraints is not None:
+        store_constraints(study, trial, read_failure(error).constraints)
+
+
+def _pairs(constraints: object) -> Iterable[tuple[object, object]]:
+    """Constraints with their names, or with their places where they have none."""
+    if isinstance(constraints, Mapping):
+        return constraints.items()
+    if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
+        checks.refuse("constraints", "numbers in a list or by name", constraints, "each is <= 0 where safe")
+    return enumerate(np.atleast_1d(np.asarray(constraints, dtype=object)))
+
+
+def _number(value: object, name: object) -> float:
+    """A constraint, which may be infinite."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    if not isinstance(value, Real | np.bool_) or np.isnan(float(value)):
+        checks.refuse(f"constraint {name}", "a number (<= 0 where safe)", value)
+    return float(value)

@@ -164,6 +164,8 @@ class TumbleSampler(BaseSampler):
         find_method(method, limited=failures is not None)
         self.on_exhausted = _checked_end(on_exhausted, failures)
         self.noise = checks.noise(noise)
+        if constraints_func is not None and not callable(constraints_func):
+            checks.refuse("constraints_func", "a function of a trial, or None", constraints_func)
         self._constraints_func = constraints_func
         self._space = None if space is None else distributions.check(space)
         self._limited = distributions.limited(self._space, known)
@@ -363,8 +365,8 @@ class TumbleSampler(BaseSampler):
             if not others or name in distributions.common(others):
                 return ""
             return (
-                "not every trial has it with the same range or choices; where these are always the same, give "
-                f"the sampler {remedy}"
+                "not every trial has it with the same range or choices; where those never change, give the "
+                f"sampler {remedy}"
             )
         if name not in self._space:
             return f"the space of the TumbleSampler lacks it; add its distribution: {remedy}"

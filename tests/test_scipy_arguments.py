@@ -85,6 +85,7 @@ def test_numbers_that_are_choices_stay_what_they_are():
 
 def test_a_constraint_as_a_dict_means_at_least_zero():
     assert holds(SQUARE, {"type": "ineq", "fun": lambda x, c: x[0] - c, "args": (0.4,)}, [0.4, 0.0])
+    assert holds(SQUARE, {"type": "ineq", "fun": lambda x, c: x[0] - c, "args": 0.4}, [0.4, 0.0])
     assert not holds(SQUARE, [{"type": "ineq", "fun": lambda x: x[0] - 0.4}], [0.3, 0.0])
 
 
@@ -114,6 +115,14 @@ def test_whole_numbers_may_be_equal_to_something():
         ),
         (SQUARE, NonlinearConstraint(lambda x: x, [0.0] * 3, 1.0), "must have 2 values, or one"),
         (SQUARE, {"type": "eq", "fun": lambda x: x[0]}, 'expected {"type": "ineq", "fun": ...}'),
+        (SQUARE, NonlinearConstraint(lambda x: None, 0.0, 1.0), "must be a number or a list.*, not None"),
+        (SQUARE, NonlinearConstraint(lambda x: "a", 0.0, 1.0), "must be a number or a list of .*, not 'a'"),
+        (SQUARE, NonlinearConstraint(lambda x: [[x[0]]], 0.0, 1.0), "must be a number or a list of numbers"),
+        (
+            SQUARE,
+            NonlinearConstraint(lambda x: [0.5] * (1 + (x[0] > 0.5)), 0.0, 1.0),
+            "must always return as many numbers, but 1 and 2 came",
+        ),
         (MIXED, LinearConstraint([1, 1, 1, 1], 0, 3), "needs numbers, but 'kind' is a choice"),
         (SQUARE, LinearConstraint([1.0, 1.0], 5.0, 6.0), "no setting was found that keeps what is known"),
     ],
@@ -121,3 +130,9 @@ def test_whole_numbers_may_be_equal_to_something():
 def test_what_is_no_known_constraint_is_refused(space, constraint, message):
     with pytest.raises(tumble.InputError, match=message):
         space.with_known(read_constraints(constraint, space, True))
+
+
+@pytest.mark.parametrize("known", [None, 3, [3], b"x0 <= 1"])
+def test_what_known_does_not_take_is_refused_by_that_name(known):
+    with pytest.raises(tumble.InputError, match=r'known takes texts, such as "x0 .* beforehand; not '):
+        tumble.minimize(lambda x: x[0], [(0.0, 1.0)], trials=1, known=known)

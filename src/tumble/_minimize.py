@@ -15,7 +15,7 @@ from .core.settings import Settings
 from .errors import InputError
 from .methods import MethodName
 from .optimizer import Optimizer
-from .scipy_arguments import Objects, as_box, read_constraints
+from .scipy_arguments import TEXTS, Objects, as_box, read_constraints
 from .space import Space
 from .starting import NO_TRIAL
 from .trials import OnExhausted
@@ -157,7 +157,8 @@ def _known(known: Any, constraints: Any, box: ArrayLike | Space) -> list[Any]:
     texts = [item for item in items if isinstance(item, str)]
     objects = [item for item in items if not isinstance(item, str)]
     boxed = not isinstance(box, Space)
-    return [*texts, *read_constraints(objects, space, boxed), *read_constraints(constraints, space, boxed)]
+    given = read_constraints(objects, space, boxed, TEXTS)
+    return [*texts, *given, *read_constraints(constraints, space, boxed)]
 
 
 def _points(x0: Any, opt: Optimizer) -> list[Any]:

@@ -21,6 +21,10 @@ MEASURED = (
     "constraints takes SciPy's constraint objects, which are known beforehand and cost no trial; constraints "
     "that a trial measures are what fun returns: return value, [g1, g2], where g <= 0 is safe"
 )
+TEXTS = (
+    'known takes texts, such as "x0 + x1 <= 1", and SciPy\'s constraint objects: one of them or a list, and '
+    "() where nothing is known beforehand"
+)
 SHORT = 4  # terms of a linear constraint that are written out
 
 
@@ -52,7 +56,7 @@ def as_box(bounds: ArrayLike | Bounds | Space, x0: object = None) -> ArrayLike |
     return np.repeat(box, np.atleast_2d(np.asarray(x0, dtype=object)).shape[1], axis=0)
 
 
-def read_constraints(given: object, space: Space, boxed: bool) -> list[Rule]:
+def read_constraints(given: object, space: Space, boxed: bool, expected: str = MEASURED) -> list[Rule]:
     """SciPy's constraint objects as known constraints.
 
     Parameters
@@ -63,6 +67,8 @@ def read_constraints(given: object, space: Space, boxed: bool) -> list[Rule]:
         What is searched.
     boxed
         Whether a function takes an array; else it takes a dict by name.
+    expected
+        The sentence that says what could have come.
 
     Raises
     ------
@@ -71,12 +77,12 @@ def read_constraints(given: object, space: Space, boxed: bool) -> list[Rule]:
     """
     single = isinstance(given, LinearConstraint | NonlinearConstraint | Mapping | str)
     if not single and not isinstance(given, Sequence):
-        raise InputError(f"{MEASURED}; not {checks.show(given)}")
+        raise InputError(f"{expected}; not {checks.show(given)}")
     items: list[Any] = [given] if single else list(given)  # type: ignore[call-overload]
-    return [_rule(item, space, boxed) for item in items]
+    return [_rule(item, space, boxed, expected) for item in items]
 
 
-def _rule(item: object, space: Space, boxed: bool) -> Rule:
+def _rule(item: object, space: Space, boxed: bool, expected: str) -> Rule:
     if isinstance(item, LinearConstraint):
         return _linear(item, space)
     if isinstance(item, Mapping):
@@ -84,7 +90,7 @@ def _rule(item: object, space: Space, boxed: bool) -> Rule:
     if isinstance(item, NonlinearConstraint):
         return _nonlinear(item, space, boxed)
     remedy = "; a text goes to known" if isinstance(item, str) else ""
-    raise InputError(f"{MEASURED}; not {checks.show(item)}{remedy}")
+    raise InputError(f"{expected}; not {checks.show(item)}{remedy}")
 
 
 def _linear(constraint: LinearConstraint, space: Space) -> Rule:
@@ -109,19 +115,43 @@ def _nonlinear(constraint: NonlinearConstraint, space: Space, boxed: bool) -> Ru
     names, parameters = space.names, space.parameters
     sample = space.decode(np.full(space.dim, 0.5) if space.region is None else space.region.inside[0])
     fun = constraint.fun
+    text = f"NonlinearConstraint({getattr(fun, '__name__', type(fun).__name__)})"
 
     def call(setting: Mapping[str, Choice]) -> Array:
         x: Any = np.array(list(setting.values()), dtype=float) if boxed else dict(setting)
-        return np.atleast_1d(np.asarray(fun(x), dtype=float))
+        return _numbers(fun(x), text)
 
     def values(columns: dict[str, Array]) -> Array:
         rows = zip(*(_choices(parameters[name], columns[name]) for name in names), strict=True)
-        return np.array([call(dict(zip(names, row, strict=True))) for row in rows])
+        found = [call(dict(zip(names, row, strict=True))) for row in rows]
+        counts = {len(low), *map(len, found)}
+        if len(counts) > 1:
+            many = " and ".join(map(str, sorted(counts)))
+            raise InputError(f"the function of a {text} must always return as many numbers, but {many} came")
+        return np.array(found)
 
     low, high = _limits(constraint.lb, constraint.ub, len(call(sample)))
     _check_room(low, high, list(parameters.values()))
-    name = getattr(fun, "__name__", type(fun).__name__)
-    return FunctionRule(f"NonlinearConstraint({name})", names, values, low, high)
+    return FunctionRule(text, names, values, low, high)
+
+
+def _numbers(returned: object, text: str) -> Array:
+    """What the function of a constraint returned, as an array (m,).
+
+    Parameters
+    ----------
+    returned
+        A number, or a list or an array of them; NaN where a setting has none.
+    text
+        The constraint in words.
+    """
+    try:
+        found = None if returned is None else np.atleast_1d(np.asarray(returned, dtype=float))
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.ndim > 1:
+        checks.refuse(f"what the function of a {text} returns", "a number or a list of numbers", returned)
+    return found
 
 
 def _old_style(item: Mapping[str, Any]) -> NonlinearConstraint:
@@ -129,7 +159,8 @@ def _old_style(item: Mapping[str, Any]) -> NonlinearConstraint:
     if item.get("type") != "ineq" or not callable(item.get("fun")):
         came = checks.show(item)
         raise InputError(f'expected {{"type": "ineq", "fun": ...}} or a NonlinearConstraint, not {came}')
-    fun, args = item["fun"], tuple(item.get("args", ()))
+    fun, given = item["fun"], item.get("args", ())
+    args = tuple(given) if isinstance(given, tuple | list) else (given,)
     return NonlinearConstraint(lambda x: fun(x, *args), 0.0, np.inf)
 
 

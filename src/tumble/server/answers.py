@@ -60,11 +60,12 @@ async def explain(request: Request, error: Exception) -> Json:
 
 
 async def explain_http(request: Request, error: HTTPException) -> Json:
-    """A path or a method that is not there."""
+    """A path or a method that is not there, or bytes that can't be read as JSON."""
+    if error.status_code == 400:  # FastAPI could not read the body
+        text = "the body must be JSON in UTF-8, nested no deeper than a request needs"
+        return refusal(UNUSABLE, "InputError", text, error.headers)
     what = f"{request.method} {request.url.path[:100]!a}"
     text = f"there is no {what}; /docs lists what there is"
-    if error.status_code not in (404, 405):
-        text = str(error.detail)
     return refusal(error.status_code, "NotFound", text, error.headers)
 
 

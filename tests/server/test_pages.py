@@ -83,6 +83,31 @@ def test_a_text_that_is_no_number_is_refused_and_an_older_sentence_goes(browser:
     process.close()
 
 
+def test_a_number_and_a_short_name_stay_on_one_line_beside_long_ones(browser: Any, tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    text = file.read_text().replace("x =", "speed_of_the_main_spindle =").replace("= 0.2", "= 0.234567")
+    text = text.replace(
+        "[constraints]", 'bit = { choices = ["carbide with a long name of its coating", "b"] }\n[constraints]'
+    )
+    file.write_text(text + 'bit = "carbide with a long name of its coating"\n')
+    process = Process(file)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=180_000)
+    page.wait_for_selector("#result-cost", timeout=180_000)
+    lines = """found => found.map(one => {
+        const text = new Range();
+        text.selectNodeContents(one);
+        return [one.textContent, text.getClientRects().length];
+    })"""
+    shown = dict(page.eval_on_selector_all(".parameters dt, .parameters dd", lines))
+    assert [shown[name] for name in ("speed_of_the_main_spindle", "0.234567", "y", "0.3", "bit")] == [1] * 5
+    page.click("#table summary")
+    assert page.eval_on_selector("#trials tbody tr", "row => row.getBoundingClientRect().height") < 150
+    page.close()
+    process.close()
+
+
 def test_what_is_typed_for_one_study_never_reaches_another_at_the_same_address(
     browser: Any, tmp_path: Path
 ) -> None:

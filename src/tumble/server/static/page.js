@@ -460,7 +460,7 @@
     const rows = [...state.trials.values()].reverse().map(t => make("tr", {},
       make("th", {scope: "row"}, String(t.trial)),
       make("td", {class: `outcome-${t.outcome}`}, t.outcome + (t.billed ? "" : ", evidence") + (t.amended ? ", amended" : "")),
-      ...names.map(n => make("td", {}, number(t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
+      ...names.map(n => make("td", {class: String(t.parameters[n]).includes(" ") ? "long" : ""}, number(t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
       make("td", {}, percent(t.p_safe)), make("td", {class: "why"}, [t.why, t.reason, ...t.changes].filter(Boolean).join(" ")),
       make("td", {}, ...(["safe", "failed", "unmeasured", "no value"].includes(t.outcome) && t.billed ? [
         make("button", {class: "small", type: "button", "aria-label": `correct trial ${t.trial}`, onclick: () => { state.mode = {kind: "amend", trial: t.trial}; render(); $("next").focus(); }}, "correct"),

@@ -186,6 +186,45 @@ def test_large_numbers_at_the_axes_are_whole_and_cover_nothing(
     page.close()
 
 
+def test_a_report_without_a_value_shows_none(browser: Any, tmp_path: Path) -> None:
+    ledger = Ledger(read_study_file(write_study(tmp_path, command="")))
+    for _ in range(2):
+        ledger.fail(ledger.ask().number, "broke")
+    path = tmp_path / "report.html"
+    report.write_report(ledger, path)
+    page, errors = open_page(browser, path.as_uri())
+    page.wait_for_selector("#slices .plot", timeout=180_000)
+    assert page.locator("#slices .mean, #slices .plot .band, #surface .plot .cell").count() == 0
+    turned = (
+        "found => found.filter(one => one.getAttribute('text-anchor') === 'end').map(one => one.textContent)"
+    )
+    for name in ("best-safe-value", "slices"):
+        assert page.eval_on_selector_all(f"#{name} .plot .tick", turned) == []
+    assert errors == []
+    page.close()
+
+
+def test_long_names_are_cut_with_a_mark_and_stay_inside_their_figure(browser: Any, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", start=False)
+    name = "seconds_per_hole_of_the_first_kind_and_of_the_second"
+    file.write_text(file.read_text().replace('"cost"', f'"{name}"').replace("high = 1.0", "high = 0.000004"))
+    ledger = Ledger(read_study_file(file))
+    for i in range(3):
+        ledger.tell(ledger.ask().number, {name: 1.0 + i, "load": -1.0})
+    path = tmp_path / "report.html"
+    report.write_report(ledger, path)
+    page, errors = open_page(browser, path.as_uri())
+    page.wait_for_selector("#slices .plot", timeout=180_000)
+    outside = """found => found.filter(one => {
+        const text = one.getBoundingClientRect(), plot = one.ownerSVGElement.getBoundingClientRect();
+        return Math.min(text.left - plot.left, plot.right - text.right, text.top - plot.top) < -1;
+    }).map(one => one.textContent)"""
+    assert page.eval_on_selector_all("#slices .plot text, #best-safe-value .plot text", outside) == []
+    assert page.locator("#slices .plot .label title").first.text_content() == name
+    assert errors == []
+    page.close()
+
+
 def test_the_legend_shows_the_recommendation_as_it_is_drawn(
     browser: Any, ledger: Ledger, tmp_path: Path
 ) -> None:

@@ -69,7 +69,8 @@ def draw_surface(ax: Axes, data: Surface) -> None:
     data
         The numbers.
     """
-    ax.contourf(data.x, data.y, data.mean, levels=12, cmap="Blues_r", alpha=0.8)
+    if np.isfinite(data.mean).all():  # a value was seen
+        ax.contourf(data.x, data.y, data.mean, levels=12, cmap="Blues_r", alpha=0.8)
     p_safe = np.array(data.p_safe)
     for level, style in ((data.level, "-"), (0.5, ":")):
         if p_safe.min() < level < p_safe.max():
@@ -116,14 +117,15 @@ def draw_coordinates(ax: Axes, data: Coordinates, label: str = "value") -> None:
     label
         What the value is called.
     """
-    known = [v for v in data.value if v is not None] or [0.0]
-    low, high = min(known), max(known)
+    known = [v for v in data.value if v is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
     axes = range(len(data.names) + 1)
     for j, value in enumerate(data.value):
         end = 1.06 if value is None else (value - low) / (high - low) if high > low else 0.5
         colour = CRASHED if data.crashed[j] else FAILED if data.failed[j] else SAFE
         ax.plot(axes, [*(column[j] for column in data.columns), end], color=colour, alpha=0.7)
     ends = [(0.0, f"{low:.4g}"), (1.0, f"{high:.4g}")] if high > low else [(0.5, f"{low:.4g}")]
+    ends = ends if known else []
     for i, ticks in enumerate([*data.ticks, ends]):
         ax.axvline(i, color=NEUTRAL, linewidth=0.8)
         for place, text in ticks:

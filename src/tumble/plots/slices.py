@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tumble import counting
 from tumble.core.arrays import Array
 from tumble.core.crossings import log_intensity
 from tumble.core.process.models import Models
@@ -33,7 +34,7 @@ class Slice:
     values
         The values it takes, one item for each list below.
     mean, std
-        The predicted value of the objective, and its standard deviation.
+        The predicted value of the objective, and its standard deviation; NaN while no value was seen.
     p_safe
         The predicted probability of safety.
     at
@@ -89,21 +90,30 @@ def slices_data(
     history, models = opt.models()
     known = history.safe if history.safe.any() else np.ones(len(history.X), dtype=bool)
     level = np.array([models.objective.mean(history.X[known]).min()])
+    turned = sign if has_value(opt) else np.nan
     slices = []
     for name, parameter in opt.space.parameters.items():
         if isinstance(parameter, Fixed):
             continue
         values = values_along(parameter, points)
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
-        slices.append(_slice(name, parameter, values, where, models, level, centre[name], sign))
+        slices.append(_slice(name, parameter, values, where, models, level, centre[name], turned))
     return slices
+
+
+def has_value(opt: Optimizer) -> bool:
+    """Whether a trial with a value was told: before that the model's values are in nobody's units."""
+    return any(trial.value is not None for trial in counting.told(opt.trials))
 
 
 def _slice(
     name: str, parameter: Parameter, values: list[Choice], where: Array, models: Models, level: Array,
     at: Choice, sign: float,
 ) -> Slice:  # fmt: skip
-    """The model at the points `where` of the unit cube, where `name` takes the `values`."""
+    """The model at the points `where` of the unit cube, where `name` takes the `values`.
+
+    A `sign` of NaN says that no value was seen.
+    """
     mean, var = models.objective.predict(where)
     outputs = models.objective.outputs
     intensity = log_intensity(slopes_at(models.objective, where), level)[:, 0]
@@ -111,7 +121,7 @@ def _slice(
         name=name,
         values=values,
         mean=[float(m) for m in sign * outputs.to_user(mean)],
-        std=[float(s) for s in outputs.std_to_user(mean, np.sqrt(var))],
+        std=[float(s) for s in np.abs(sign) * outputs.std_to_user(mean, np.sqrt(var))],
         p_safe=[float(p) for p in np.exp(models.feasibility.log_prob(where))],
         at=at,
         log=isinstance(parameter, (Float, Int)) and parameter.log,

@@ -11,7 +11,7 @@ from tumble.errors import InputError
 from tumble.optimizer import Optimizer
 from tumble.parameters import Float, Int, Parameter
 from tumble.plots.importance import Importance, importance_data
-from tumble.plots.slices import values_along
+from tumble.plots.slices import has_value, values_along
 
 Number = float | int
 
@@ -27,7 +27,8 @@ class Surface:
     x, y
         Their values.
     mean, p_safe
-        The predicted value and the probability of safety: one row for each of `y`, one item for each of `x`.
+        The predicted value, NaN while none was seen, and the probability of safety: one row for each of `y`,
+        one item for each of `x`.
     level
         The P(safe) at which the edge of safety is drawn.
     at
@@ -82,7 +83,8 @@ def surface_data(
     x, y = values_along(across, points), values_along(upwards, points)
     where = np.array([opt.space.encode({**centre, names[0]: a, names[1]: b}) for b in y for a in x])
     _, models = opt.models()
-    mean = sign * models.objective.outputs.to_user(models.objective.mean(where))
+    turned = sign if has_value(opt) else np.nan
+    mean = turned * models.objective.outputs.to_user(models.objective.mean(where))
     p_safe = np.exp(models.feasibility.log_prob(where))
     told = counting.told(opt.trials)
     settings = [opt.space.decode(np.array(trial.u)) for trial in told]

@@ -79,6 +79,12 @@ const Figures = (() => {
     return span(inside, options);
   }
 
+  // No numbers stand at an axis whose values nobody has seen.
+  const unseen = values => values.some(isNumber) ? {} : {ticks: []};
+
+  // A text of at most so many characters.
+  const clipped = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
+
   class Plot {
     constructor(title, {width = W, height = H, margin = M} = {}) {
       this.w = width; this.h = height; this.m = margin;
@@ -122,7 +128,8 @@ const Figures = (() => {
         this.text(at + (right ? 7 : -7), place + 4, texts[i], "tick", right ? "start" : "end");
       });
       const turn = right ? this.w - 15 : 15, middle = (this.m.top + this.h - this.m.bottom) / 2;
-      const text = this.text(turn, middle, label, "label", "middle");
+      const text = this.text(turn, middle, clipped(label, Math.floor(2 * Math.min(middle, this.h - middle) / 8.8)), "label", "middle");
+      text.append(element("title", {}, label));
       text.setAttribute("transform", `rotate(${right ? 90 : -90} ${turn} ${middle})`);
       return this;
     }
@@ -211,7 +218,7 @@ const Figures = (() => {
 
   function progress(n) {
     const d = n.progress, plot = new Plot("Best safe value over trials");
-    plot.y(robustSpan([...d.value, ...d.best]), n.objective).x(numbers(d.number), "trial");
+    plot.y(robustSpan([...d.value, ...d.best]), n.objective, unseen(d.value)).x(numbers(d.number), "trial");
     d.number.forEach((number, i) => {
       if (d.value[i] === null) {
         if (d.failed[i]) plot.line(plot.px(number), plot.m.top, plot.px(number), plot.h - plot.m.bottom, "crash");
@@ -303,7 +310,7 @@ const Figures = (() => {
     plot.x([0, 1], "share of the variance over the whole space");
     d.name.forEach((name, i) => {
       const y = plot.m.top + i * row + 6, reach = v => plot.px(v) - plot.m.left;
-      plot.text(plot.m.left - 8, y + 20, name.length > 16 ? name.slice(0, 15) + "…" : name, "tick", "end").append(element("title", {}, name));
+      plot.text(plot.m.left - 8, y + 20, clipped(name, 14), "tick", "end").append(element("title", {}, name));
       plot.rect(plot.m.left, y, reach(d.value[i]), 14, "bar value", `${name}, value: ${short(d.value[i])}`);
       plot.rect(plot.m.left, y + 16, reach(d.p_safe[i]), 14, "bar p-safe", `${name}, P(safe): ${short(d.p_safe[i])}`);
       plot.text(plot.px(d.value[i]) + 5, y + 11, d.value[i].toFixed(2), "tick");
@@ -337,7 +344,8 @@ const Figures = (() => {
     const sorted = [...flat].sort((a, b) => a - b), q = p => sorted[Math.round(p * (sorted.length - 1))];
     const low = q(0), high = q(0.95) > q(0) ? q(0.95) : q(1);
     const half = (list, i, way) => (list[i] + list[Math.min(Math.max(i + way, 0), list.length - 1)]) / 2;
-    d.y.forEach((b, j) => d.x.forEach((a, i) => {
+    const seen = flat.every(isNumber);
+    if (seen) d.y.forEach((b, j) => d.x.forEach((a, i) => {
       const [left, right] = [half(px, i, -1), half(px, i, 1)], [top, bottom] = [half(py, j, 1), half(py, j, -1)];
       const share = high > low ? Math.min((d.mean[j][i] - low) / (high - low), 1) : 0;
       const cell = plot.rect(left, top, right - left, bottom - top, "cell");
@@ -351,7 +359,8 @@ const Figures = (() => {
     const star = element("path", {d: `M${x} ${y - 9}L${x + 9} ${y}L${x} ${y + 9}L${x - 9} ${y}Z`, class: "recommended"});
     star.append(element("title", {}, "recommended"));
     plot.marks.append(star);
-    return [plot.svg, legend([["area cell", `${n.objective}, the darker the lower`], ["edge", `P(safe) = ${d.level}`], ["edge half", "P(safe) = 0.5"],
+    const cells = seen ? [["area cell", `${n.objective}, the darker the lower`]] : [];
+    return [plot.svg, legend([...cells, ["edge", `P(safe) = ${d.level}`], ["edge half", "P(safe) = 0.5"],
       ["dot safe", "safe"], ["cross failed", "failed"], ["recommended", "recommended"]])];
   }
 
@@ -359,15 +368,18 @@ const Figures = (() => {
     const wrap = document.createElement("div");
     wrap.className = "slices";
     for (const d of n.slices) wrap.append(slice(n, d));
-    return n.slices.length ? [wrap, legend([["mean", "predicted"], ["area band", "± 2 standard deviations"], ["area safe", `P(safe) reaches ${n.level}`], ["even", "recommended"]])] : [];
+    const seen = n.slices.some(d => d.mean.every(isNumber)) ? [["mean", "predicted"], ["area band", "± 2 standard deviations"]] : [];
+    return n.slices.length ? [wrap, legend([...seen, ["area safe", `P(safe) reaches ${n.level}`], ["even", "recommended"]])] : [];
   }
 
   function slice(n, d) {
     const words = !d.values.every(isNumber);
     const x = words ? d.values.map((_, i) => i) : d.values, last = x[x.length - 1];
     const plot = new Plot(`${n.objective} along ${d.name}`, {width: 400, height: 260, margin: {...M, left: 58, right: 14}});
-    plot.y(span([...d.mean.map((m, i) => m - 2 * d.std[i]), ...d.mean.map((m, i) => m + 2 * d.std[i])]), n.objective);
-    plot.x(words ? [-0.5, last + 0.5] : [x[0], last], d.name, {log: d.log, ...(words ? {ticks: x, labels: d.values.map(v => String(v).slice(0, 10))} : {})});
+    const seen = d.mean.every(isNumber);
+    const ends = seen ? [-2, 2].flatMap(k => d.mean.map((m, i) => m + k * d.std[i])) : [];
+    plot.y(span(ends), n.objective, unseen(d.mean));
+    plot.x(words ? [-0.5, last + 0.5] : [x[0], last], d.name, {log: d.log, ...(words ? {ticks: x, labels: d.values.map(v => clipped(String(v), 10))} : {})});
     const half = i => words ? [plot.px(x[i] - 0.5), plot.px(x[i] + 0.5)] :
       [plot.px(x[i]) - (i ? (plot.px(x[i]) - plot.px(x[i - 1])) / 2 : 0), plot.px(x[i]) + (i + 1 < x.length ? (plot.px(x[i + 1]) - plot.px(x[i])) / 2 : 0)];
     d.p_safe.forEach((p, i) => {
@@ -375,10 +387,10 @@ const Figures = (() => {
       const [left, right] = half(i);
       plot.rect(left, plot.m.top, right - left + 0.3, plot.h - plot.m.top - plot.m.bottom, "area safe");
     });
-    if (words) d.mean.forEach((m, i) => {
+    if (seen && words) d.mean.forEach((m, i) => {
       plot.line(plot.px(i), plot.py(m - 2 * d.std[i]), plot.px(i), plot.py(m + 2 * d.std[i]), "whisker");
       plot.dot(plot.px(i), plot.py(m), "neutral", `${d.values[i]}: ${short(m)} ± ${short(2 * d.std[i])}, P(safe) ${short(d.p_safe[i])}`);
-    }); else {
+    }); else if (seen) {
       const up = x.map((v, i) => [plot.px(v), plot.py(d.mean[i] + 2 * d.std[i])]);
       const down = x.map((v, i) => [plot.px(v), plot.py(d.mean[i] - 2 * d.std[i])]).reverse();
       plot.path([...up, ...down], "area band", {close: true});
@@ -405,9 +417,10 @@ const Figures = (() => {
     });
     [...d.names, n.objective].forEach((name, i) => {
       plot.line(x(i), y(0), x(i), y(1), "axis");
-      plot.text(x(i), 22, name.length > 14 ? name.slice(0, 13) + "…" : name, "label", "middle");
-      const ticks = i < d.names.length ? d.ticks[i] : [[0, ends[0]], [1, ends[1]]];
-      for (const [place, text] of ticks) plot.text(x(i) + 6, y(place) + 4, String(text).slice(0, 10), "tick");
+      plot.text(x(i), 22, clipped(name, 14), "label", "middle");
+      const values = known.length ? [[0, ends[0]], [1, ends[1]]] : [];
+      const ticks = i < d.names.length ? d.ticks[i].map(([place, text]) => [place, clipped(String(text), 9)]) : values;
+      for (const [place, text] of ticks) plot.text(x(i) + 6, y(place) + 4, text, "tick");
     });
     return [plot.svg, legend([["trace safe", "safe"], ["trace failed", "failed"], ["trace crashed", "crashed, ends above the values"]])];
   }

@@ -22,9 +22,9 @@ from ax.generation_strategy.generator_spec import GeneratorSpec
 from ax.storage.sqa_store import db
 
 import tumble
-from tumble import problems
+from tumble import plots, problems
 from tumble.integrations.ax import node as tumble_ax
-from tumble.integrations.ax.problem import AxSpace, Objectives
+from tumble.integrations.ax.problem import AxSpace, Objectives, Ordered
 
 logging.getLogger("ax").setLevel(logging.ERROR)
 
@@ -296,8 +296,40 @@ def test_derived_parameters_are_refused_by_kind():
 
 def test_fixed_parameters_stay():
     space = AxSpace.of(space_of(FLOAT, FixedParameter("bit", ParameterType.STRING, "steel")))
-    assert space.parameters({"x": 0.5}) == {"x": 0.5, "bit": "steel"}
-    assert space.space.names == ("x",)
+    assert space.values({"x": 0.5}) == {"x": 0.5, "bit": "steel"}
+    assert (space.space.names, space.space.dim) == (("x", "bit"), 1)
+
+
+@pytest.mark.parametrize("values", [["s", "m", "l", "xl"], [1, 2, 4], [True, False], [0.5, 2.5]])
+def test_best_and_recommended_have_the_values_of_an_ordered_choice_not_its_positions(values):
+    kind = {str: "str", bool: "bool", int: "int", float: "float"}[type(values[0])]
+    client = open_client(
+        tumble_ax.generation_strategy(6, 2, seed=1),
+        parameters=[
+            RangeParameterConfig(name="x", bounds=(0.0, 1.0), parameter_type="float"),
+            ChoiceParameterConfig(name="size", values=values, parameter_type=kind, is_ordered=True),
+            ChoiceParameterConfig(name="one", values=[7], parameter_type="int"),
+        ],
+    )
+    tried = list(run(client, 4, lambda p: {"cost": p["x"] + values.index(p["size"]), "load": -1.0}))
+    opt = inside(client)
+    best, recommended = opt.best, opt.recommend()
+    assert dict(best.x) == tried[best.number]
+    assert [dict(trial.x) for trial in opt.trials] == tried
+    assert recommended.x["size"] in values
+    assert type(recommended.x["size"]) is type(values[0])
+    client.attach_trial(recommended.x)
+    assert set(plots.slices_data(opt)[1].values) == set(values)
+    assert plots.surface_data(opt) is None
+
+
+def test_an_ordered_choice_is_searched_by_its_position():
+    size = Ordered(("s", "m", "l"))
+    assert [size.encode(value).tolist() for value in size.choices] == [[0.0], [0.5], [1.0]]
+    assert [size.decode(np.array([u])) for u in (0.1, 0.4, 0.9)] == ["s", "m", "l"]
+    assert size.neighbours(np.array([0.0])).tolist() == [[0.5]]
+    with pytest.raises(tumble.InputError, match=r"expected one of .*, but 'xl' came"):
+        size.encode("xl")
 
 
 def test_what_cannot_be_optimised_is_refused():

@@ -113,11 +113,9 @@ class TumbleNode(ExternalGenerationNode):
             "settings": settings, "on_exhausted": on_exhausted,
         }  # fmt: skip
         self._opt: Optimizer | None = None
-        self._space: AxSpace | None = None
 
     def update_generator_state(self, experiment: Experiment, data: Data) -> None:
         """Read the experiment; Ax calls it before it asks for candidates."""
-        self._space = AxSpace.of(experiment.search_space)
         self._opt = self._rebuild(experiment, data)
 
     def get_next_candidate(self, pending_parameters: list[TParameterization]) -> TParameterization:
@@ -136,9 +134,8 @@ class TumbleNode(ExternalGenerationNode):
             If no trial is left, or no failure where `on_exhausted` is "stop".
         """
         assert self._opt is not None
-        assert self._space is not None
         try:
-            return self._space.parameters(self._opt.ask().x)
+            return dict(self._opt.ask().x)
         except BudgetReserved as error:
             raise WaitForResults(str(error)) from error
         except (TrialsExhausted, BudgetExhausted) as error:

@@ -12,26 +12,48 @@ from ax.core.search_space import SearchSpace
 from ax.core.types import ComparisonOp, TParameterization
 
 from ...errors import InputError
-from ...space import Categorical, Float, Int, Parameter, Space
+from ...parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
+from ...space import Space
+
+
+@dataclass(frozen=True)
+class Ordered(Categorical):
+    """One of several choices that have an order: it is searched by its position."""
+
+    @property
+    def width(self) -> int:
+        """How many coordinates of the unit cube it has."""
+        return 1
+
+    def encode(self, value: object) -> Array:
+        """The coordinates (1,) of a choice."""
+        found = [k for k, choice in enumerate(self.choices) if choice == value]
+        if not found:
+            raise InputError(f"expected one of {list(self.choices)!r}, but {value!r} came")
+        return self._positions.encode(found[0])
+
+    def decode(self, u: Array) -> Choice:
+        """The choice at the coordinates u (1,)."""
+        return self.choices[self._positions.decode(u)]
+
+    def snap(self, u: Array) -> Array:
+        """The nearest admissible coordinates of u (M, 1)."""
+        return self._positions.snap(u)
+
+    def neighbours(self, u: Array) -> Array:
+        """(K, 1) the coordinates one place away from u (1,)."""
+        return self._positions.neighbours(u)
+
+    @property
+    def _positions(self) -> Int:
+        return Int(0, len(self.choices) - 1)
 
 
 @dataclass(frozen=True)
 class AxSpace:
-    """A search space of Ax, as far as it varies.
-
-    Parameters
-    ----------
-    space
-        What is searched. An ordered choice is searched by its position.
-    choices
-        The values of the ordered choices by name.
-    fixed
-        The values that never vary by name.
-    """
+    """A search space of Ax as ours: a setting has the same names and values in both."""
 
     space: Space
-    choices: Mapping[str, tuple[Any, ...]]
-    fixed: Mapping[str, Any]
 
     @staticmethod
     def of(search_space: SearchSpace) -> "AxSpace":
@@ -42,35 +64,26 @@ class AxSpace:
                 "came: search the box and report the violation as an outcome"
             )
         parameters: dict[str, Parameter] = {}
-        choices: dict[str, tuple[Any, ...]] = {}
-        fixed: dict[str, Any] = {}
         for name, parameter in search_space.parameters.items():
             if isinstance(parameter, FixedParameter):
-                fixed[name] = parameter.value
+                parameters[name] = Fixed(parameter.value)
             elif isinstance(parameter, RangeParameter):
                 parameters[name] = _range(parameter)
             elif isinstance(parameter, ChoiceParameter):
                 parameters[name] = _choice(parameter)
-                if parameter.is_ordered:
-                    choices[name] = tuple(parameter.values)
             else:
                 raise InputError(
                     f"parameter {name!r}: expected a range, a choice or a fixed value, but "
                     f"{type(parameter).__name__} came"
                 )
-        return AxSpace(Space(parameters), choices, fixed)
+        return AxSpace(Space(parameters))
 
     def values(self, parameters: TParameterization) -> dict[str, object]:
         """Ax's parameters as a setting of `space`."""
         return {
-            name: self.choices[name].index(parameters[name]) if name in self.choices else parameters[name]
-            for name in self.space.names
+            name: one.value if isinstance(one, Fixed) else parameters[name]
+            for name, one in self.space.parameters.items()
         }
-
-    def parameters(self, values: Mapping[str, Any]) -> TParameterization:
-        """A setting of `space` as Ax's parameters."""
-        ours = {n: self.choices[n][int(v)] if n in self.choices else v for n, v in values.items()}
-        return {**ours, **self.fixed}
 
 
 def _range(parameter: RangeParameter) -> Parameter:
@@ -91,7 +104,7 @@ def _choice(parameter: ChoiceParameter) -> Parameter:
             "use a flat space"
         )
     values: tuple[Any, ...] = tuple(parameter.values)
-    return Int(0, len(values) - 1) if parameter.is_ordered else Categorical(values)
+    return Ordered(values) if parameter.is_ordered else Categorical(values)
 
 
 @dataclass(frozen=True)

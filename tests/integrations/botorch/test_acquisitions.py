@@ -340,7 +340,15 @@ def test_wrong_arguments_say_what_was_expected():
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={7: (None, 0.0)})
     with pytest.raises(tumble.InputError, match="neither a lower nor an upper"):
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={1: (None, None)})
+    with pytest.raises(tumble.InputError, match=r"must be a pair \(lower, upper\), not 3"):
+        FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={1: 3.0})  # type: ignore[dict-item]
+    with pytest.raises(tumble.InputError, match="lower bound 2 above its upper bound 1: swap them"):
+        FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={1: (2.0, 1.0)})
+    with pytest.raises(tumble.InputError, match="crashed must be a whole number of at least 0, not -1"):
+        FailureAwareExcursionSearch(both, budget_state(9, 1), level, crashed=-1)
     with pytest.raises(tumble.InputError, match=r"shape \(2, 2\)"):
         sample_minima(model, tensor([[0.0] * 3] * 2))
+    with pytest.raises(tumble.InputError, match=r"shape \(2, 2\), not \[\[0, 0\], \[1, 1\]\]"):
+        sample_minima(model, [[0, 0], [1, 1]])  # type: ignore[arg-type]
     with pytest.raises(tumble.InputError, match="one point at a time"):
         starts(LogExcursionSearch(model, level), UNIT2, q=2)

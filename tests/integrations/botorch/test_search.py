@@ -236,3 +236,27 @@ def test_twenty_trials_in_botorch_reach_what_minimize_reaches(name, failures, cl
         assert failures is None or sum(not e.safe for e in seen) <= failures
     assert np.median(ours) < close  # the next best basin is 0.16 or 1.0 higher
     assert np.min(theirs) < close  # half of the seeds end in another basin; which, depends on rounding
+
+
+@pytest.mark.parametrize("failed", [[True, False], np.array([True, False]), tensor([1.0, 0.0]) > 0, [1, 0]])
+def test_failures_are_counted_in_any_form_of_true_and_false(failed):
+    assert budget_state(20, 4, failed).failures_left == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            (20, 4, [-0.3, 0.2]),
+            "failed must be true or false for each trial, not -0.3; compare .* first: g > 0",
+        ),
+        ((20, 4, tensor([-0.3, -0.2])), "failed must be true or false for each trial"),
+        ((20, 4, 2), "failed must be a list of true and false"),
+        ((20, None), "failures must be a whole number"),
+        ((20, -1), "failures must be a whole number of at least 0, not -1"),
+        ((3, 5), "cannot exceed trials"),
+    ],
+)
+def test_what_is_no_budget_is_refused(arguments, message):
+    with pytest.raises(tumble.InputError, match=message):
+        budget_state(*arguments)

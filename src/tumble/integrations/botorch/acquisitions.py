@@ -11,6 +11,7 @@ from botorch.utils.transforms import t_batch_mode_transform
 from scipy.special import ndtri
 from torch import Tensor
 
+from ... import checks
 from ...core.budget import BudgetState, Decision, SearchMode, decide
 from ...core.settings import Settings
 from ...errors import InputError
@@ -135,6 +136,7 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
         if not isinstance(budget_state, BudgetState):
             raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
         super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
+        crashed = checks.whole(crashed, "crashed", 0)
         self.settings, self.penalty = settings or Settings(), penalty
         safe = np.asarray((self.study.observed() <= 0.0).all(axis=1))
         self.budget_state = budget_state

@@ -10,6 +10,7 @@ import torch
 from botorch.optim import optimize_acqf
 from torch import Tensor
 
+from ... import checks
 from ...core.arrays import Array
 from ...core.budget import (
     BudgetState,
@@ -77,6 +78,8 @@ def budget_state(
 
     Raises
     ------
+    InputError
+        If T and B are no budget, or `failed` says something else than true or false.
     BudgetExhausted
         If more trials failed than may.
 
@@ -86,10 +89,23 @@ def budget_state(
     >>> state.trials_left, state.failures_left
     (18, 3)
     """
-    outcomes = [bool(f) for f in failed]
+    checks.budget(trials, checks.whole(failures, "failures", 0))
+    if not np.iterable(failed):
+        checks.refuse("failed", "a list of true and false, one for each trial", failed)
+    outcomes = [_outcome(one) for one in failed]
     if sum(outcomes) > failures:
         raise BudgetExhausted(f"{beyond(sum(outcomes), failures)}; allow more failures to go on")
     return replace(replay(trials, failures, outcomes, settings or Settings()), risk=risk)
+
+
+def _outcome(one: object) -> bool:
+    """Whether a trial failed; the value of a constraint does not say that."""
+    values = (one.cpu() if isinstance(one, Tensor) else np.asarray(one)).reshape(-1).tolist()
+    if len(values) != 1 or values[0] not in (0, 1):
+        checks.refuse(
+            "failed", "true or false for each trial", one, "compare a constraint with its limit first: g > 0"
+        )
+    return bool(values[0])
 
 
 def sample_minima(

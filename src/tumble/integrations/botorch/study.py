@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ... import checks
 from ...core import minimum
 from ...core.arrays import Array
 from ...core.feasibility import Feasibility
@@ -43,11 +44,19 @@ def limits_of(count: int, objective_index: int, constraints: Ranges | None) -> t
     if constraints is None:
         return tuple(Limit(i, 1.0, 0.0) for i in range(count) if i != objective_index)
     found: list[Limit] = []
-    for index, (lower, upper) in constraints.items():
+    for index, ends in constraints.items():
+        if not isinstance(ends, tuple | list) or len(ends) != 2:
+            checks.refuse(f"the constraint on output {index}", "a pair (lower, upper)", ends)
+        lower, upper = ends
         if not 0 <= index < count:
             raise InputError(f"constraints name output {index}, but the model has {count} outputs")
         if lower is None and upper is None:
             raise InputError(f"the constraint on output {index} has neither a lower nor an upper bound")
+        if lower is not None and upper is not None and lower > upper:
+            raise InputError(
+                f"the constraint on output {index} has its lower bound {lower:g} above its upper bound "
+                f"{upper:g}: swap them"
+            )
         found += [Limit(index, -1.0, float(lower))] if lower is not None else []
         found += [Limit(index, 1.0, float(upper))] if upper is not None else []
     return tuple(found)
@@ -92,8 +101,9 @@ class Study:
     ) -> "Snapshot":  # fmt: skip
         """The same for `tumble.core`, in the unit cube of `bounds` (2, D)."""
         dim = self.objective.X.shape[1]
-        if bounds.shape != (2, dim):
-            raise InputError(f"bounds must be a tensor of shape (2, {dim}), not {tuple(bounds.shape)}")
+        if not isinstance(bounds, Tensor) or bounds.shape != (2, dim):
+            came = str(tuple(bounds.shape)) if isinstance(bounds, Tensor) else checks.show(bounds)
+            raise InputError(f"bounds must be a tensor of shape (2, {dim}), not {came}")
         gp = self.objective.to_core(bounds, -1.0 if maximize else 1.0)
         constraints = tuple(self.processes[c.index].to_core(bounds, c.sign, c.bound) for c in self.limits)
         safe = np.asarray((self.observed() <= 0.0).all(axis=1), dtype=bool)

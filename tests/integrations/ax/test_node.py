@@ -88,7 +88,9 @@ def test_twenty_trials_with_five_failures_resumed_from_sql_and_from_json(databas
     assert sum(t.failed for t in opt.trials) <= 5
     assert opt.best is not None
     assert opt.best.value < PROBLEM.f_min + 0.1
-    with pytest.raises(tumble_ax.StudyFinished, match="all 20 trials are used"):
+    with pytest.raises(
+        tumble_ax.StudyFinished, match=r"all 20 trials are used .*generation_strategy with more trials"
+    ):
         client.get_next_trials(max_trials=1)
 
 
@@ -407,3 +409,18 @@ def test_the_modular_generator_builds_our_acquisitions(budget):
     for parameters in client.get_next_trials(max_trials=2).values():
         assert 0.0 <= parameters["x"] <= 6.0
         assert 0.0 <= parameters["y"] <= 6.0
+
+
+def test_beyond_the_budget_a_user_of_ax_is_told_what_helps_in_ax():
+    client = open_client(tumble_ax.generation_strategy(10, 1, seed=0))
+    for _ in range(2):
+        client.mark_trial_failed(client.attach_trial({"x": 1.0, "y": 1.0}))
+    with pytest.raises(tumble_ax.StudyFinished, match=r"2 trials failed where 1 may.* with more failures"):
+        client.get_next_trials(max_trials=1)
+    client.set_generation_strategy(tumble_ax.generation_strategy(10, 4, seed=0))
+    assert len(client.get_next_trials(max_trials=1)) == 1
+
+
+def test_unbilled_trials_are_a_list():
+    with pytest.raises(tumble.InputError, match="unbilled must be a list of the numbers of trials, not 3"):
+        tumble_ax.generation_strategy(10, 3, unbilled=3)

@@ -16,7 +16,7 @@ How Ax's statuses are counted:
     others          in flight
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +31,12 @@ from ax.generation_strategy.external_generation_node import ExternalGenerationNo
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
-from ... import serialize
+from ... import checks, serialize
+from ...core.budget import beyond
 from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
+from ...explanation import all_are
 from ...methods import MethodName
 from ...optimizer import Optimizer
 from ...trials import OnExhausted, Suggestion, Trial
@@ -50,6 +52,7 @@ __all__ = [
 ]
 
 KEY = "tumble"  # in the metadata of a candidate
+REMEDY = "to go on, give client.set_generation_strategy a generation_strategy"
 IN_FLIGHT = (TrialStatus.CANDIDATE, TrialStatus.STAGED, TrialStatus.RUNNING)
 
 
@@ -106,6 +109,8 @@ class TumbleNode(ExternalGenerationNode):
         super().__init__(name=name, should_deduplicate=False)  # a setting is repeated only if none is new
         if isinstance(settings, dict):
             settings = Settings.from_dict(settings)
+        if not isinstance(unbilled, Iterable):
+            checks.refuse("unbilled", "a list of the numbers of trials", unbilled)
         self.unbilled = tuple(unbilled)
         opened = Optimizer([(0.0, 1.0)], trials, failures, None, seed, method, settings, on_exhausted)
         self.options: dict[str, Any] = {
@@ -139,7 +144,7 @@ class TumbleNode(ExternalGenerationNode):
         except BudgetReserved as error:
             raise WaitForResults(str(error)) from error
         except (TrialsExhausted, BudgetExhausted) as error:
-            raise StudyFinished(str(error)) from error
+            raise StudyFinished(_in_ax(self._opt, error)) from error
 
     def new_trial_limit(self, raise_generation_errors: bool = False) -> int:
         """How many trials may be asked for at once.
@@ -198,6 +203,17 @@ class TumbleNode(ExternalGenerationNode):
         for number, trial in enumerate(trials):
             _tell(opt, number, trial, goals.outcome(measured.get(trial.index, {})))
         return opt
+
+
+def _in_ax(opt: Optimizer, error: TrialsExhausted | BudgetExhausted) -> str:
+    """Why there is no next trial, with what a user of Ax can do about it."""
+    T, failed, allowed = opt.max_trials, opt.n_failures, opt.max_failures
+    if isinstance(error, TrialsExhausted):
+        flying = sum(trial.pending for trial in opt.trials)
+        return f"{all_are(T, 'trial')} used ({flying} in flight); {REMEDY} with more trials"
+    if allowed is not None and failed > allowed:
+        return f"{beyond(failed, allowed)}; {REMEDY} with more failures"
+    return str(error)
 
 
 def _renumbered(trial: Trial, number: int) -> Trial:

@@ -37,6 +37,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("the very safest", "tumble", {"safest_odds": None}),
     Row("no descents", "tumble", {"descend": False}),
     Row("bold below ρ", "tumble", {"keep_rho": False}),
+    Row("no survey", "tumble", {"survey": 0.0}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
     Row("relaxed choices", "tumble", {"admissible": False}),
     Row("relearned always", "tumble", {"relearn": "always"}),

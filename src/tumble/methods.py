@@ -51,6 +51,7 @@ METHODS: Mapping[str, Method] = {
             constrained=True,
             controlled=True,
             stones=True,
+            surveys=True,
             label="tumble",
         ),
         Method("xs", _EXCURSION, constrained=False, samples_minima=True, label="Xs"),

@@ -31,7 +31,7 @@ KEYS = {
 MODES: tuple[Mode, ...] = get_args(Mode)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
-NOT_SAVED = {"u", "fitted", "stone"}  # of a suggestion: trial, state and sentence have them
+NOT_SAVED = {"u", "fitted", "stone", "survey"}  # of a suggestion: trial, state and sentence have them
 ADDED = {"held_by", "expected_gain", "gain_bound", "budget", "alarm"}  # of a suggestion: not in 0.1.0
 
 

@@ -48,6 +48,6 @@ def to_suggestion(
         expected_gain=None if proposal.gain is None else proposal.gain.expected,
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
         budget=None if proposal.gain is None else budget,
-        alarm=counting.alarm_of(trials).sentence, stone=proposal.stone,
+        alarm=counting.alarm_of(trials).sentence, stone=proposal.stone, survey=proposal.survey,
         u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

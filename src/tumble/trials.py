@@ -84,6 +84,8 @@ class Suggestion:
         Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
     stone
         Whether it is a stepping stone: it teaches whether a better setting is safe.
+    survey
+        Whether it looks where nothing was tried yet, while failures are plenty.
     u
         Where it lies in the unit cube.
     fitted
@@ -109,6 +111,7 @@ class Suggestion:
     budget: tuple[int, int] | None = None
     alarm: str | None = None
     stone: bool = False
+    survey: bool = False
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

@@ -21,7 +21,7 @@ NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
     "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
-    "boldness", "widen_at_end", "stepping_stones",
+    "boldness", "widen_at_end", "stepping_stones", "survey",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ OTHERWISE: dict[str, Any] = {
     "share_failures": False,
     "widen_at_end": False,
     "stepping_stones": False,
+    "survey": 0.0,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from .arrays import Array
-from .budget import BudgetState, Decision, decide
+from .budget import BudgetState, Decision, decide, surveys
 from .gain import Gain, gain, recent_fall
 from .history import History
 from .method import Method
@@ -24,6 +24,7 @@ from .search.known import Known
 from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
+from .search.survey import farthest
 from .settings import Settings
 
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
@@ -99,19 +100,37 @@ def propose(
     search = Search(
         context, method.build(context), phi_exponent=decision.phi_exponent, pace=pace, within=within
     )
-    x = _maximum(search, decision, method)
-    if x is not None:
-        found = _refined(search, x, decision, method, state)
-    else:
-        x = search.safest() if method.own_level is not None else search.nearly_safest()
-        found = search.report(x, "safest", decision.rho)
-        if not search.is_new(x[None, :]).all():
-            # Every setting was tried: the best allowed one is tried again.
-            best = _maximum(replace(search, revisit=True), decision, method)
-            found = found if best is None else search.report(best, decision.mode, decision.rho)
+    found = _surveyed(search, decision, method, state) or _chosen(search, decision, method, state)
     if trials_left is None:
         return found
     return replace(found, gain=_gain(context, trials_left, may_fail))
+
+
+def _surveyed(
+    search: Search, decision: Decision, method: Method, state: BudgetState | None
+) -> Proposal | None:
+    """A trial where nothing was tried; None where none is due, or no such setting is sure enough."""
+    context, history = search.context, search.context.history
+    known = len(history.X) + len(history.pending)
+    may = decision.mode == "bold" and method.surveys and history.safe.any()
+    if not may or not surveys(state, known, context.settings):
+        return None
+    x = farthest(context, decision.rho)
+    return None if x is None else replace(search.report(x, "bold", decision.rho), survey=True)
+
+
+def _chosen(search: Search, decision: Decision, method: Method, state: BudgetState | None) -> Proposal:
+    """A trial where the acquisition is largest; where the mode allows no point, one of the safest."""
+    x = _maximum(search, decision, method)
+    if x is not None:
+        return _refined(search, x, decision, method, state)
+    x = search.safest() if method.own_level is not None else search.nearly_safest()
+    if not search.is_new(x[None, :]).all():
+        # Every setting was tried: the best allowed one is tried again.
+        best = _maximum(replace(search, revisit=True), decision, method)
+        if best is not None:
+            return search.report(best, decision.mode, decision.rho)
+    return search.report(x, "safest", decision.rho)
 
 
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:

@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 from .settings import Settings
 
 SearchMode = Literal["start", "free", "bold", "careful", "safest"]
+LONGEST_SURVEY = 6  # trials that are known: then the process chooses
 ROUNDING = 1e-12  # a sum of risks may be above its bound by this much
 
 
@@ -220,6 +221,18 @@ def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: in
     if not safe_known:
         return failed < state.failures_left or not settings.safety_first
     return state.rho <= settings.rho_b
+
+
+def surveys(state: BudgetState | None, known: int, settings: Settings) -> bool:
+    """Whether a bold trial looks where nothing was tried (core.search.survey).
+
+    It does while few trials are `known`, told or in flight: up to `settings.survey` times the failures left,
+    but no more than that share of half the trials left, and no more than LONGEST_SURVEY.
+    """
+    if state is None:
+        return False
+    spare = min(state.failures_left, 0.5 * state.trials_left)
+    return known <= min(settings.survey * spare, LONGEST_SURVEY)
 
 
 def phi_exponent(failed: int, told: int) -> float:

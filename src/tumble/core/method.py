@@ -41,6 +41,8 @@ class Method:
         among its candidates (`Settings.descend_safely`) even if there is one limit only.
     stones
         Whether a careful trial may be a stepping stone (core.search.stones). The acquisition must be EI.
+    surveys
+        Whether its first bold trials go where nothing was tried (core.search.survey).
     listed
         False for methods that serve ablations only.
     label
@@ -55,5 +57,6 @@ class Method:
     own_level: float | None = None
     samples_minima: bool = False
     stones: bool = False
+    surveys: bool = False
     listed: bool = True
     label: str = ""

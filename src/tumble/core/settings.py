@@ -112,6 +112,10 @@ class Settings:
         Whether f* is, in the careful mode, the minimum over what reaches ρ.
     keep_rho
         Whether the bold mode, too, keeps to points that reach ρ.
+    survey
+        While at most so many trials are known for each failure that is left, and for every two trials left, a
+        bold trial of the default search goes where nothing was tried (`core.search.survey`), up to the sixth.
+        0 for never.
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).
@@ -203,6 +207,7 @@ class Settings:
     descend_safely: bool = True
     allowed_minima: bool = True
     keep_rho: bool = True
+    survey: float = 0.5
     stepping_stones: bool = True
     admissible: bool = True
     safety_first: bool = True
@@ -258,6 +263,7 @@ class Settings:
         for name in SWITCHES:
             self._keep(name, checks.truth(getattr(self, name), f"settings.{name}"))
         self._keep("optimism", checks.within(self.optimism, "settings.optimism", 0.0, 1.0))
+        self._keep("survey", checks.at_least(self.survey, "settings.survey", 0.0))
         for name, low in LOWEST.items():
             if getattr(self, name) is not None:
                 self._keep(name, checks.at_least(getattr(self, name), f"settings.{name}", low))
@@ -296,6 +302,7 @@ class Settings:
             descend_safely=False,
             allowed_minima=False,
             keep_rho=False,
+            survey=0.0,
             stepping_stones=False,
             restarts=10,
             raw_samples=512,
@@ -358,6 +365,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
         "search": "excursion", **dict.fromkeys(later, False), "crash_draws": 0,
+        "survey": 0.0,
     }  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def test_a_foil_searches_by_its_own_method_under_the_controller():
     rows = [row for row in FOILS if row.method in foils.FOILS]
     assert [row.name for row in rows] == ["Xs and EI in turn", "no slope factor"]
     asked = []
-    for spec in plan.specs([plan.OURS, *rows], [[("design", 0)]]):
+    ours = replace(plan.OURS, changes={"survey": 0.0})  # no foil makes a survey
+    for spec in plan.specs([ours, *rows], [[("design", 0)]]):
         searcher = foils.make(spec, draw("design", 0))
         searcher.inform(problem.initial[0], problem.initial_evaluations[0])
         asked.append(searcher.ask())
@@ -65,5 +66,5 @@ def test_every_departure_that_is_judged_has_its_row():
         "band", "minima", "optimism", "gap", "soften_phi", "safety_first", "delta", "calibrate", "surprise",
         "objective", "constraint", "keep_last_failure", "restarts", "raw_samples", "safest_odds", "descend",
         "relearn", "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "integrate",
-        "widen_at_end", "stepping_stones",
+        "widen_at_end", "stepping_stones", "survey",
     }  # fmt: skip

@@ -46,6 +46,7 @@ class Proposal:
     warm: Fitted | None = None
     gain: Gain | None = None  # of the trials left, in the user's units
     stone: bool = False  # whether it teaches of a better setting (core.search.stones)
+    survey: bool = False  # whether it looks where nothing was tried (core.search.survey)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ class Command:
 
     def spec(self, family: str, method: str, seed: int, block: str = "default", **rules: Any) -> Spec:
         """One run with the problem's own T and B unless ``rules`` say otherwise."""
-        problem = f"{family}:{seed}" if family.startswith("in-model") else family
+        is_drawn = family.startswith("in-model") or family.endswith("?")
+        problem = f"{family}:{seed}" if is_drawn else family
         known = problems.get(problem)
         own = {"trials": known.trials, "failures": known.failures, "on_exhausted": "safe"}
         chosen = methods.settings_of(method, "default", problem)

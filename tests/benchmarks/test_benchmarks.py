@@ -79,6 +79,21 @@ def test_promises_of_quality_hold_for_good_runs_and_are_missed_by_bad_ones(name)
     assert any(line.startswith("MISSED") for line in bad)
 
 
+def test_each_run_from_a_start_of_its_own_is_a_problem_of_its_own():
+    seen = []
+
+    def respond(spec):
+        seen.append((spec.problem, spec.method, spec.settings["survey"]))
+        return made_up(spec)
+
+    (answer,) = acceptance.starts(command(respond, seeds=2))
+    assert "hartmann6-constrained?, tumble, no survey" in answer
+    problem, known = "hartmann6-constrained?:1001", Settings().survey
+    assert {one for one in seen if one[0] == problem} == {
+        (problem, "tumble", known), (problem, "tumble", 0.0), (problem, "xsf", known),
+    }  # fmt: skip
+
+
 def test_draws_are_compared_with_the_peers_on_the_same_seeds():
     def respond(spec):
         return made_up(spec, 0.1 if spec.method == "xsf" else 0.5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, NonlinearConstraint, minimize
@@ -272,3 +274,21 @@ def test_a_crashing_problem_measures_nothing_where_it_fails():
         problem([0.0, 0.0])
     with pytest.raises(InputError, match="no constraint to crash on"):
         problems.crashing(problems.get("hartmann6"))
+
+
+def test_another_start_is_safe_and_the_same_for_its_number():
+    first, again, other = (problems.get(f"hartmann6-constrained?:{k}") for k in (3, 3, 4))
+    np.testing.assert_array_equal(first.initial, again.initial)
+    assert not np.array_equal(first.initial, other.initial)
+    assert all(p.initial_evaluations[0].safe for p in (first, other))
+    plain = problems.get("hartmann6-constrained")
+    assert (first.trials, first.failures, first.f_min) == (plain.trials, plain.failures, plain.f_min)
+    assert first.name == "hartmann6-constrained?:3"
+
+
+def test_a_start_that_crashes_is_passed_over_and_where_all_do_it_is_said():
+    assert problems.get("branin-disk!?:0").initial_evaluations[0].safe
+    plain = problems.get("branin-disk")
+    never = replace(plain, constraints=lambda x: np.ones(1))
+    with pytest.raises(InputError, match="branin-disk has no safe start among 10,000 random points"):
+        problems.started(never, seed=0)

@@ -3,8 +3,9 @@
 ``get(name)`` returns a frozen `Problem`; ``names()`` lists what there is. In-model draws are numbered:
 ``get("in-model:7")`` is the seventh pair of objective and constraint, ``get("in-model-free:7")`` the
 objective alone, and ``get("in-model@500:7")`` a cheap relative on 500 points. A name with "!"
-behind it is the same problem with crashes instead of measured constraints. `noisy`, `rescaled`
-and `crashing` wrap any problem.
+behind it is the same problem with crashes instead of measured constraints; with "?:7" behind it, it is the
+same problem from another safe start, the seventh. `noisy`, `rescaled`, `crashing` and `started` wrap any
+problem.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from . import classics, engineering, figure1, misspecified, synthetic
 from ._problem import Evaluation, Optimum, Problem, numeric_bounds
 from .designs import DESIGNS
 from .inmodel import in_model
-from .wrappers import crashing, noisy, rescaled
+from .wrappers import crashing, noisy, rescaled, started
 
 __all__ = [
     "Evaluation",
@@ -30,6 +31,7 @@ __all__ = [
     "noisy",
     "numeric_bounds",
     "rescaled",
+    "started",
 ]
 
 _REGISTRY: dict[str, Callable[[], Problem]] = {
@@ -66,6 +68,8 @@ def get(name: str) -> Problem:
     if name.endswith("!"):
         return crashing(get(name[:-1]))
     family, _, number = name.partition(":")
+    if family.endswith("?") and number.isdigit():
+        return started(get(family[:-1]), seed=int(number))
     if family == "cartpole" and number.isdigit():
         from .cartpole import cartpole  # needs MuJoCo's model file: only when asked for
 

@@ -1,4 +1,4 @@
-"""The same problem under noise, in other units, or with failures that measure nothing."""
+"""The same problem under noise, in other units, from another start, or with failures that measure nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from ..errors import Failure, InputError
 from ._problem import Array, Problem
+
+MOST_STARTS = 10_000  # points that are tried for a safe start
 
 
 def rescaled(
@@ -102,3 +104,30 @@ def crashing(problem: Problem) -> Problem:
         constraints=None,
         constraint_names=(),
     )
+
+
+def started(problem: Problem, *, seed: int) -> Problem:
+    """The same problem from one safe start, which is drawn at random over the bounds.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    seed
+        A whole number.
+
+    Raises
+    ------
+    InputError
+        If no safe start was found among 10,000 points.
+    """
+    rng, (low, high) = np.random.default_rng(seed), problem.bounds.T
+    for _ in range(MOST_STARTS):
+        x = low + (high - low) * rng.random(problem.dimension)
+        try:
+            is_safe = problem.evaluate(x).safe
+        except Failure:
+            continue
+        if is_safe:
+            return dataclasses.replace(problem, name=f"{problem.name}?:{seed}", initial=x[None, :])
+    raise InputError(f"{problem.name} has no safe start among {MOST_STARTS:,} random points")

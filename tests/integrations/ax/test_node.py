@@ -1,6 +1,7 @@
 """Ax under a budget of failures: what is counted, what is saved, what is refused."""
 
 import logging
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -304,7 +305,7 @@ def test_fixed_parameters_stay():
 
 @pytest.mark.parametrize("values", [["s", "m", "l", "xl"], [1, 2, 4], [True, False], [0.5, 2.5]])
 def test_best_and_recommended_have_the_values_of_an_ordered_choice_not_its_positions(values):
-    kind = {str: "str", bool: "bool", int: "int", float: "float"}[type(values[0])]
+    kind: Any = {str: "str", bool: "bool", int: "int", float: "float"}[type(values[0])]
     client = open_client(
         tumble_ax.generation_strategy(6, 2, seed=1),
         parameters=[
@@ -423,4 +424,4 @@ def test_beyond_the_budget_a_user_of_ax_is_told_what_helps_in_ax():
 
 def test_unbilled_trials_are_a_list():
     with pytest.raises(tumble.InputError, match="unbilled must be a list of the numbers of trials, not 3"):
-        tumble_ax.generation_strategy(10, 3, unbilled=3)
+        tumble_ax.generation_strategy(10, 3, unbilled=cast(Any, 3))

@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_trials_and_another_process_could_go_on() -
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_a_sampler_that_serves_a_second_study_knows_nothing_of_the_first(direction: str) -> None:
+def test_a_sampler_that_serves_a_second_study_knows_nothing_of_the_first(direction: Any) -> None:
     one = sampler(failures=5)
     optuna.create_study(sampler=one).optimize(lambda t: 100.0 + bowl(t), n_trials=4)
     second = optuna.create_study(sampler=one, direction=direction)

@@ -52,7 +52,7 @@ types: $(TEST_READY)
 	$(BIN)/mypy $(filter-out docs packaging,$(CODE))
 
 unit: $(TEST_READY)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=15
 
 cover: $(TEST_READY)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term

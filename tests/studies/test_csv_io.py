@@ -182,6 +182,25 @@ def test_an_outcome_that_is_not_known_is_refused_with_its_line(tmp_path: Path, w
         assert ledger.entries() == []
 
 
+@pytest.mark.parametrize("columns", ["x,y,cost,load,outcome", "x,y,cost,load,outcome,failed"])
+def test_a_failure_without_a_broken_limit_is_not_taken_for_safe(tmp_path: Path, columns: str) -> None:
+    end = "," if columns.endswith("failed") else ""
+    (tmp_path / "old.csv").write_text(f"{columns}\n0.1,0.2,1,-1,failed{end}\n")
+    message = "line 2: outcome is 'failed', but no limit is broken; write 1 under failed for a crash, or 0"
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        with pytest.raises(tumble.InputError, match=message):
+            import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entries() == []
+
+
+def test_what_failed_by_other_limits_is_judged_by_these(tmp_path: Path) -> None:
+    rows = "0.1,0.2,1,-1,failed,0\n0.3,0.2,1,2,failed,0\n0.4,0.2,1,-1,failed,1\n"
+    (tmp_path / "old.csv").write_text(f"x,y,cost,load,outcome,failed\n{rows}")
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        assert import_csv(ledger, tmp_path / "old.csv").read == 3
+        assert [entry.outcome for entry in ledger.entries()] == ["safe", "failed", "failed"]
+
+
 def test_trials_that_ran_or_were_void_when_they_were_exported_are_passed_over(tmp_path: Path) -> None:
     kinds: tuple[VoidKind, ...] = get_args(VoidKind)
     with Ledger(read_study_file(write_study(tmp_path, trials=20))) as ledger:

@@ -177,6 +177,11 @@ def _parse_row(
     if _has_failed(names["failed"], cells.get(names["failed"]) or ""):
         return Parsed(parameters, results, reason or "failed")
     broken = config.is_violated(results)
+    if ended == "failed" and not broken and not (cells.get(names["failed"]) or "").strip():
+        raise InputError(
+            f"{names['outcome']} is 'failed', but no limit is broken; write 1 under {names['failed']} for a "
+            "crash, or 0 where it was safe by these limits"
+        )
     if config.objective not in results and not broken:
         raise InputError(f"{config.objective} is empty; give a number, or 1 under {names['failed']}")
     unknown = [name for name in config.result_names if name not in results]

@@ -23,6 +23,11 @@ def told(trials: Sequence[Trial]) -> list[Trial]:
     return [t for t in trials if t.status == "told"]
 
 
+def has_value(trials: Sequence[Trial]) -> bool:
+    """Whether a trial with a value was told: before that, values of the model are in nobody's units."""
+    return any(t.value is not None for t in told(trials))
+
+
 def failures(trials: Sequence[Trial]) -> int:
     """How many billed trials failed."""
     return sum(t.billed and t.failed for t in trials)

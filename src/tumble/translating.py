@@ -37,7 +37,7 @@ def to_suggestion(
         T and B.
     """
     p_each = zip((*names, "crash"), proposal.p_each.tolist(), strict=False)
-    seen = any(t.value is not None for t in counting.told(trials))
+    seen = counting.has_value(trials)
     mean, std = (proposal.mean, proposal.std) if seen else (np.nan, np.nan)
     return Suggestion(
         number=number, x=x, mode=proposal.mode, rho=proposal.rho,

@@ -17,7 +17,7 @@ from .method import Method
 from .process.crashes import safe_before_any_trial
 from .process.gp import GP
 from .process.models import Fitted, fit_models
-from .search.candidates import low_discrepancy
+from .search.candidates import all_over
 from .search.context import Context
 from .search.domain import Domain
 from .search.known import Known
@@ -225,9 +225,7 @@ def _first(
     known: Known | None,
 ) -> Proposal:  # fmt: skip
     """A point of the cube, as far as can be from what is in flight, where nothing is known."""
-    x = low_discrepancy(64 if len(history.pending) else 1, history.X.shape[1], rng)
-    x = known.fill(x, len(x), rng) if known else x
-    x = domain.snap(x) if domain else x
+    x = all_over(64 if len(history.pending) else 1, history.X.shape[1], rng, domain, known)
     if len(history.pending):
         x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]
     G = history.g.shape[1]

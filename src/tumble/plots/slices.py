@@ -90,7 +90,7 @@ def slices_data(
     history, models = opt.models()
     known = history.safe if history.safe.any() else np.ones(len(history.X), dtype=bool)
     level = np.array([models.objective.mean(history.X[known]).min()])
-    turned = sign if has_value(opt) else np.nan
+    turned = sign if counting.has_value(opt.trials) else np.nan
     slices = []
     for name, parameter in opt.space.parameters.items():
         if isinstance(parameter, Fixed):
@@ -99,11 +99,6 @@ def slices_data(
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
         slices.append(_slice(name, parameter, values, where, models, level, centre[name], turned))
     return slices
-
-
-def has_value(opt: Optimizer) -> bool:
-    """Whether a trial with a value was told: before that the model's values are in nobody's units."""
-    return any(trial.value is not None for trial in counting.told(opt.trials))
 
 
 def _slice(

@@ -11,7 +11,7 @@ from tumble.errors import InputError
 from tumble.optimizer import Optimizer
 from tumble.parameters import Float, Int, Parameter
 from tumble.plots.importance import Importance, importance_data
-from tumble.plots.slices import has_value, values_along
+from tumble.plots.slices import values_along
 
 Number = float | int
 
@@ -83,7 +83,7 @@ def surface_data(
     x, y = values_along(across, points), values_along(upwards, points)
     where = np.array([opt.space.encode({**centre, names[0]: a, names[1]: b}) for b in y for a in x])
     _, models = opt.models()
-    turned = sign if has_value(opt) else np.nan
+    turned = sign if counting.has_value(opt.trials) else np.nan
     mean = turned * models.objective.outputs.to_user(models.objective.mean(where))
     p_safe = np.exp(models.feasibility.log_prob(where))
     told = counting.told(opt.trials)

@@ -7,6 +7,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..process.gp import GP
+from .domain import Domain
+from .known import Known
 from .maximize import Pace, ValueAndGrad, maximize
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
@@ -24,6 +26,15 @@ def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
     steps = ratio ** -np.arange(1.0, dim + 1.0)
     points = rng.random(dim) + np.arange(1, count + 1)[:, None] * steps
     return np.asarray(points - np.floor(points))
+
+
+def all_over(
+    count: int, dim: int, rng: np.random.Generator, domain: Domain | None, known: Known | None
+) -> Array:
+    """(count, dim) settings that can be run and keep the known constraints, all over the cube."""
+    points = low_discrepancy(count, dim, rng)
+    points = points if known is None else known.fill(points, count, rng)
+    return points if domain is None else domain.snap(points)
 
 
 def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Generator) -> Array:

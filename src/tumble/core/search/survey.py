@@ -9,7 +9,7 @@ basin to settle in, and no survey: failures are spent on finding a safe setting 
 import numpy as np
 
 from ..arrays import Array
-from .candidates import low_discrepancy
+from .candidates import all_over
 from .context import Context
 from .modes import differ
 
@@ -19,11 +19,7 @@ AMONG = 32  # settings all over: the farthest of more of them would nearly alway
 def farthest(context: Context, rho: float) -> Array | None:
     """(D,) of some new settings with φ >= `rho`, the one farthest from every trial; None without any."""
     history = context.history
-    points = low_discrepancy(AMONG, history.X.shape[1], context.rng)
-    if context.known is not None:
-        points = context.known.fill(points, AMONG, context.rng)
-    if context.domain is not None:
-        points = context.keep(context.domain.admissible(points))
+    points = all_over(AMONG, history.X.shape[1], context.rng, context.domain, context.known)
     seen = np.vstack([history.X, history.pending])
     sure = context.models.feasibility.log_prob(points) >= np.log(rho)
     points = points[sure & differ(points, seen)]

@@ -5,9 +5,8 @@ there are 8 % more data. Until then a factor only grows. With n0 the largest mul
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
 
-L0 is the factor of the first n0 data. Few data are added to it one by one, and the whole is kept; many are
-added at once, and only L0 is kept. A factor is computed in the same way whether a part of it was kept or not,
-so that what is kept changes no bit of an answer.
+L0 is the factor of the first n0 data, and it is kept. A factor is computed in the same way whether L0 was kept
+or not, so that what is kept changes no bit of an answer.
 """
 
 import numpy as np
@@ -19,8 +18,8 @@ from .covariance import Covariance, Hyper
 from .kept import Kept
 from .kernels import Kernel
 
-FEW = 400  # up to so many data
-SHORT_STEP, STEP = 16, 64  # rows, of few data and of more; the last ones, fewer than this, are not kept
+FEW = 400  # data, up to which the step is short
+SHORT_STEP, STEP = 16, 64  # rows of the two steps
 MOST_BYTES = 128 * 2**20  # of the factors that are kept
 
 FACTORS = Kept(MOST_BYTES)
@@ -29,22 +28,14 @@ FACTORS = Kept(MOST_BYTES)
 def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Kept = FACTORS) -> Array:
     """(N, N) the lower factor of the covariance of X (N, D) with `nugget` on its diagonal."""
     covariance, n = Covariance(kernel, hyper), len(X)
-    few = n <= FEW
-    step = SHORT_STEP if few else STEP
+    step = SHORT_STEP if n <= FEW else STEP
     first = step * (n // step)
-    numbers = (*hyper.lengthscales, hyper.variance, hyper.additive, nugget)
-    keys = {m: (kernel, numbers, X[:m].tobytes()) for m in range(n if few else first, first - 1, -1)}
-    top = next((kept for key in keys.values() if (kept := factors.get(key)) is not None), None)
+    key = kernel, hyper.lengthscales, hyper.variance, hyper.additive, nugget, X[:first].tobytes()
+    top = factors.get(key)
     if top is None:
         top = _factor(covariance, X[:first], nugget)
-        factors.keep(keys[first], top)
-    if not few:
-        return _with_rows(top, covariance, X, nugget)
-    for m in range(len(top) + 1, n + 1):
-        top = _with_rows(top, covariance, X[:m], nugget)
-    if n > first:
-        factors.keep(keys[n], top)
-    return top
+        factors.keep(key, top)
+    return _with_rows(top, covariance, X, nugget)
 
 
 def _with_rows(top: Array, covariance: Covariance, X: Array, nugget: float) -> Array:

@@ -74,7 +74,7 @@ def maximize(
     grad = grad * unit
     inverse = np.tile(np.eye(D), (M, 1, 1))
     fresh = np.ones(M, dtype=bool)  # whether no curvature is known yet
-    step = np.ones(M)
+    step = np.ones((M, 1))
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step, first_gain)
     active = np.isfinite(value) & (_largest(free) > gtol)
@@ -84,24 +84,33 @@ def maximize(
             active = _better_half(active, value + 0.5 * np.vecdot(free, direction))
         elif evaluation >= pace.race:
             active &= fresh | (value + np.vecdot(free, direction) > top + pace.ftol)
-        if np.count_nonzero(active) < len(active):
-            ended.append(Maxima(x[~active], value[~active]))
-            top = np.fmax.reduce(value[~active], initial=top)
-            x, value, grad, free = x[active], value[active], grad[active], free[active]
-            direction, inverse, fresh, step = direction[active], inverse[active], fresh[active], step[active]
-        if len(x) == 0:
-            break
-        trial = step[:, None] * direction * unit
+        if not _all(active):
+            over = ~active
+            ended.append(Maxima(x[over], value[over]))
+            top = max(top, float(np.fmax.reduce(ended[-1].values)))
+            going = active.nonzero()[0]
+            if len(going) == 0:
+                x, value = x[:0], value[:0]
+                break
+            x, value, grad, free, direction, inverse, fresh, step = (
+                each.take(going, axis=0)
+                for each in (x, value, grad, free, direction, inverse, fresh, step)
+            )
+        trial = step * direction
+        trial *= unit
         trial += x
         np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
         new_value, new_grad = fun(trial)
         new_grad = new_grad * unit
-        moved = (trial - x) / unit
+        moved = trial - x
+        moved /= unit
         rise = new_value - value
         good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
         active = rise >= pace.ftol
-        step = np.where(good, 1.0, 0.3 * step)
-        if np.count_nonzero(good) < len(good):
+        if _all(good):
+            step = np.ones_like(step)
+        else:
+            step = np.where(good[:, None], 1.0, 0.3 * step)
             bad = np.flatnonzero(~good)
             active[bad] = _largest(moved[bad]) >= 1e-9
             if len(bad) == len(good):
@@ -163,6 +172,11 @@ def _units(scales: Array) -> Array:
     """`scales` (D,) divided by their geometric mean, and held between 1/10 and 10."""
     logs = np.log(scales)
     return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
+
+
+def _all(flags: Flags) -> bool:
+    """Whether all of them are set; for a few flags that takes a fifth of the time of `flags.all()`."""
+    return np.count_nonzero(flags) == len(flags)
 
 
 def _largest(rows: Array) -> Array:

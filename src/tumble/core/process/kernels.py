@@ -21,6 +21,7 @@ Memory = Sequence[Array | None]  # for h1, h2 and h0; None for a new array
 NEW_ARRAYS: Memory = (None, None, None)
 SQRT5 = np.sqrt(5.0)
 FAR = 30.0  # √5 times the distance in lengthscales, from which on sums of such products lose digits
+SMALL = 10000  # covariances that are worth a call of their own
 WIDE = 300.0  # the same, from which on a product of two exponentials may overflow
 
 
@@ -75,17 +76,22 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
     # m(a - b) is a sum of three products left_i(a) right_i(b), so that no exponential of a pair is needed.
     # The absolute value is not needed either: m(|a - b|) is the smaller of m(a - b) and m(b - a).
     # Where a coordinate is long, the products lose digits, and the exponentials are taken by themselves.
-    centre = 0.5 * (B.max(axis=0) + B.min(axis=0))
+    centre = 0.5 * (np.maximum.reduce(B, axis=0) + np.minimum.reduce(B, axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
-    forward, backward = memory  # m(a - b) and m(b - a) of one coordinate
-    is_far = np.maximum(np.abs(a).max(axis=1), np.abs(b).max(axis=1)) > FAR
-    for p, q in zip(a[is_far], b[is_far], strict=True):
-        k += _matern52_between(p, q, variance, forward, backward)
-    a, b = a[~is_far], b[~is_far]
-    for left, mirrored_left, right, mirrored_right in zip(*_left(a, variance), *_right(b), strict=True):
-        np.matmul(left, right, out=forward)
-        np.matmul(mirrored_left, mirrored_right, out=backward)
-        k += np.minimum(forward, backward, out=forward)
+    longest = [np.maximum.reduce(np.abs(each), axis=1) for each in (a, b)]
+    is_far = np.maximum(*longest) > FAR
+    if np.count_nonzero(is_far):
+        for p, q in zip(a[is_far], b[is_far], strict=True):
+            k += _matern52_between(p, q, variance, *memory)
+        a, b = a[~is_far], b[~is_far]
+    left, right = _left(a, variance), _right(b)
+    count = max(1, SMALL // k.size)  # coordinates at once: a call costs as much as so many covariances
+    for start in range(0, len(a), count):
+        some = slice(start, start + count)
+        both = np.matmul(left[:, some], right[:, some], out=memory[:, None] if count == 1 else None)
+        forward, backward = both  # m(a - b) and m(b - a) of each coordinate
+        for effect in np.minimum(forward, backward, out=forward):
+            k += effect
 
 
 def _matern52_between(a: Array, b: Array, variance: float, s: Array, decay: Array) -> Array:

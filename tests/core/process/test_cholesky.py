@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.oracles import close
-from tumble.core.process.cholesky import cholesky, solve
+from tumble.core.process.cholesky import FEWEST, MOST, cholesky, cholesky_by_rows, inverse, solve
 
 
 def test_a_singular_matrix_gets_as_little_jitter_as_it_takes():
@@ -19,3 +19,23 @@ def test_solves_with_a_factor_and_with_its_transpose_together_invert_the_matrix(
     half = solve(cholesky(K.copy()), right)
     close(solve(cholesky(K.copy()), half, transposed=True), np.linalg.solve(K, right), 1e-14)
     assert solve(np.zeros((0, 0)), np.zeros(0)).shape == (0,)
+
+
+def test_more_rows_change_no_bit_of_those_before_them():
+    A = np.random.default_rng(0).random((30, 30))
+    K = A @ A.T + np.eye(30)
+    whole = cholesky_by_rows(K, 20)
+    close(whole, np.linalg.cholesky(K), 1e-13)
+    for n in range(20, 30):
+        np.testing.assert_array_equal(cholesky_by_rows(K[:n, :n], 20), whole[:n, :n])
+
+
+def test_an_inverse_is_worked_out_where_it_pays():
+    for n in (FEWEST, MOST):
+        A = np.random.default_rng(0).random((n, n))
+        L = cholesky(A @ A.T + n * np.eye(n))
+        found = inverse(L)
+        assert found is not None
+        close(found @ L, np.eye(n), 1e-12)
+    assert inverse(np.eye(FEWEST - 1)) is None
+    assert inverse(np.eye(MOST + 1)) is None

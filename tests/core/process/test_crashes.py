@@ -15,12 +15,13 @@ from tumble.core.process.crashes import (
     SHARPNESS,
     UNKNOWN,
     MeanLaw,
+    drawn_from,
     fit_crashes,
     safe_before_any_trial,
     smooth_part,
 )
 from tumble.core.process.kept import Kept
-from tumble.core.process.refit import SETTLED, last_due
+from tumble.core.process.refit import SETTLED
 from tumble.core.process.signs import draw_given_signs
 from tumble.core.process.sites import fit_sites
 
@@ -204,11 +205,18 @@ def signs(crashed: Any) -> Any:
 def test_what_is_kept_changes_no_bit():
     X, crashed = grown(60)
     kept = Kept(2**24)
-    for n in range(38, 61):
+    for n in [*range(38, 61), 45, 58]:
         one = fit_crashes(X[:n], crashed[:n], "matern52", kept=kept).draws
         other = fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws
         np.testing.assert_array_equal(one.h, other.h)
+        np.testing.assert_array_equal(one.e, other.e)
         np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_draws_are_made_anew_when_there_are_a_quarter_more_trials():
+    assert [drawn_from(n) for n in (1, SETTLED, SETTLED + 1, 51, 52, 64, 65, 81, 82)] == [
+        1, SETTLED, 41, 41, 52, 52, 65, 65, 82,
+    ]  # fmt: skip
 
 
 def test_other_trials_and_other_crashes_have_other_draws():
@@ -231,7 +239,7 @@ def test_trials_that_are_added_teach_as_much_as_the_first_ones():
     x = np.random.default_rng(1).random((200, 3))
     added = 0
     for n in range(SETTLED + 1, len(X) + 1):
-        added += last_due(n) < n
+        added += drawn_from(n) < n
         found = fit_crashes(X[:n], crashed[:n], "matern52")
         at_once = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed[:n]), 16384)
         many = dataclasses.replace(found, draws=at_once)
@@ -242,7 +250,7 @@ def test_trials_that_are_added_teach_as_much_as_the_first_ones():
 
 
 def test_a_crash_that_no_draw_foresaw_makes_the_draws_anew():
-    n = last_due(60) + 2
+    n = drawn_from(60) + 2
     X = 0.3 * np.random.default_rng(0).random((n, 3))
     X[-1] = 0.15
     crashed = np.arange(n) == n - 1

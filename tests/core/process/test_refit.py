@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tumble.core.process.outputs import Outputs, Warp
-from tumble.core.process.refit import is_due, last_due, refit
+from tumble.core.process.refit import is_due, refit
 from tumble.core.settings import Settings
 
 
@@ -55,11 +55,3 @@ def test_a_noise_of_zero_is_as_small_as_can_be():
         last=None, noise=0.0,
     )  # fmt: skip
     assert gp.hyper.noise == pytest.approx(1e-6)
-
-
-def test_last_due_is_where_hyperparameters_were_learned_last():
-    learned = 0
-    for n in range(1, 500):
-        if is_due(n, learned, dim=1):
-            learned = n
-        assert last_due(n) == learned

@@ -135,6 +135,13 @@ def test_the_choice_is_kept_until_there_is_much_more_to_see():
     assert later.outputs.warp.chosen_from == 25
 
 
+@pytest.mark.parametrize(("before", "due"), [(24, 30), (32, 40), (36, 54), (60, 90)])
+def test_beyond_forty_trials_the_choice_is_kept_for_longer(before, due):
+    X = np.random.default_rng(0).random((due, 2))
+    y, warp = np.resize([-1.0, -0.5], due), Warp(both=True, chosen_from=before)
+    assert [n for n in range(before, due + 1) if is_choice_due(limit_of(X[:n], y[:n]), warp)] == [due]
+
+
 def test_a_value_far_beyond_all_others_makes_the_choice_due_at_once():
     rng = np.random.default_rng(0)
     X = rng.random((11, 2))

@@ -1,11 +1,13 @@
 """Cholesky factors, and triangular solves with them."""
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dtrtri, dtrtrs
 
 from ..arrays import Array
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # tried in turn, in units of the mean variance
+
+FEWEST, MOST = 41, 256  # data; with as many, an inverse pays that is used in one suggestion
 
 
 def cholesky(K: Array) -> Array:
@@ -16,6 +18,19 @@ def cholesky(K: Array) -> Array:
         if info == 0:
             return np.asarray(factor)
     raise FloatingPointError(f"covariance of {len(K)} points is not positive definite")  # pragma: no cover
+
+
+def cholesky_by_rows(K: Array, first: int) -> Array:
+    """Lower factor of K (N, N): of its first rows at once, and then row by row.
+
+    So more rows change no bit of those before them. K needs no jitter.
+    """
+    factor = np.zeros_like(K, order="F")
+    factor[:first, :first] = cholesky(K[:first, :first])
+    for i in range(first, len(K)):
+        row = solve(factor[:i, :i], K[i, :i])
+        factor[i, :i], factor[i, i] = row, np.sqrt(K[i, i] - row @ row)
+    return factor
 
 
 def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: bool = False) -> Array:
@@ -35,3 +50,8 @@ def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: boo
     if chol.shape[0] == 0:
         return right
     return np.asarray(dtrtrs(chol, right, lower=1, trans=int(transposed), overwrite_b=int(overwrite))[0])
+
+
+def inverse(chol: Array) -> Array | None:
+    """chol^-1 (N, N) of a lower factor, where products with it are faster than `solve`; else None."""
+    return np.asarray(dtrtri(chol, lower=1)[0]) if FEWEST <= len(chol) <= MOST else None

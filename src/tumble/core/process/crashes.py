@@ -10,6 +10,7 @@ may be. Given one of them, h is normal elsewhere:
 with C the covariance of h at the trials and k that of h(x) with them, the constant mean included.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -19,12 +20,12 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arrays import Array, Flags
 from ..normal import LOG_SQRT_2PI
-from .cholesky import cholesky, solve
+from .cholesky import cholesky_by_rows, solve
 from .covariance import Covariance, Hyper
 from .gp import GP
 from .kept import Kept
 from .kernels import Kernel
-from .refit import last_due
+from .refit import SETTLED
 from .signs import SignedDraws, add_signs, draw_given_signs
 from .sites import SiteCrashes, fit_sites
 
@@ -32,6 +33,7 @@ DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
 FEWER = 128  # so many are enough to compare settings where a failure is affordable
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
+ANEW = 1.25  # beyond 40 trials the draws are made anew when there are so many times as many
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
 
@@ -160,17 +162,27 @@ def fit_crashes(
     """The latent process given trials X (N, D) and which of them crashed, by `count` draws.
 
     Beyond 40 trials the draws are kept, and later trials are added to them. They are made anew when there are
-    8 % more trials, and when too few of them agree with a new trial. Keeping them changes no bit of them.
+    a quarter more trials, and when too few of them agree with a new trial. Keeping them changes no bit of
+    them.
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
-    chol, signs = cholesky(_of_trials(covariance, X, mean)), np.where(crashed, 1.0, -1.0)
-    first = last_due(len(X))
+    C, signs = _of_trials(covariance, X, mean), np.where(crashed, 1.0, -1.0)
+    first = drawn_from(len(X))
     while True:
+        chol = cholesky_by_rows(C, first)
         draws = _first_draws(covariance, X[:first], signs[:first], mean, count, kept)
-        draws = add_signs(draws, mean.centre, chol, signs[first:], seed=first)
+        draws = _grown(draws, covariance, X, signs, mean, chol, kept)
         if len(draws.h) == len(X):
             return Crashes(covariance, X, crashed, mean, chol, draws)
         first = len(draws.h) + 1
+
+
+def drawn_from(n: int) -> int:
+    """Of n trials, how many the draws are made from; the others are added to them."""
+    first = min(n, SETTLED + 1)
+    while ANEW * first <= n:
+        first = math.ceil(ANEW * first)
+    return first
 
 
 def _of_trials(covariance: Covariance, X: Array, mean: MeanLaw) -> Array:
@@ -188,7 +200,37 @@ def _first_draws(
     known = kept.get(key)
     if known is None:
         draws = draw_given_signs(mean.centre, _of_trials(covariance, X, mean), signs, count)
-        known = np.vstack([draws.h, draws.e, draws.weights])
+        known = _in_one(draws)
         kept.keep(key, known)
-    n = len(signs)
-    return SignedDraws(known[:n], known[n:-1], known[-1])
+    return _apart(known)
+
+
+def _grown(
+    draws: SignedDraws, covariance: Covariance, X: Array, signs: Array, mean: MeanLaw, chol: Array, kept: Kept
+) -> SignedDraws:
+    """First `draws`, to which as many of the trials X (N, D) are added as agree with enough of them."""
+    (first, count), n = draws.h.shape, len(X)
+    if first == n:
+        return draws
+    keys = {
+        m: (covariance.kernel, mean, count, first, X[:m].tobytes(), signs[:m].tobytes())
+        for m in range(n, first, -1)
+    }
+    enough = 0.5 * draws.effective
+    known = next((found for key in keys.values() if (found := kept.get(key)) is not None), None)
+    begun = draws if known is None else _apart(known)
+    grown = add_signs(begun, mean.centre, chol, signs[len(begun.h) :], first, enough)
+    if len(grown.h) > len(begun.h):
+        kept.keep(keys[len(grown.h)], _in_one(grown))
+    return grown
+
+
+def _in_one(draws: SignedDraws) -> Array:
+    """(2 N + 1, S) the draws as one array."""
+    return np.vstack([draws.h, draws.e, draws.weights])
+
+
+def _apart(array: Array) -> SignedDraws:
+    """Inverse of `_in_one`."""
+    n = len(array) // 2
+    return SignedDraws(array[:n], array[n:-1], array[-1])

@@ -5,8 +5,8 @@ there are 8 % more data. Until then a factor only grows. With n0 the largest mul
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
 
-L0 is the factor of the first n0 data, and it is kept. A factor is computed in the same way whether L0 was kept
-or not, so that what is kept changes no bit of an answer.
+L0 is the factor of the first n0 data, and it is kept. A factor is computed in the same way whether L0 was
+kept or not, so that what is kept changes no bit of an answer.
 """
 
 import numpy as np

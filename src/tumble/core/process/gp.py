@@ -4,7 +4,7 @@ Notation, for N data X (N, D) and M query points x (M, D), all in the unit cube 
 (see `Outputs`):
 
     k        (M, N)   covariances k(x, X) (core.process.covariance)
-    B        (N, N)   (K + noise)^-1, never formed: only triangular solves with the Cholesky factor of B^-1
+    B        (N, N)   (K + noise)^-1, never formed: only the Cholesky factor of B^-1 is, and its inverse
     mean     (M,)     μ = prior_mean + k B (y - prior_mean)
     var      (M,)     σ² = variance - k B kᵀ
 
@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array, Indices
-from .cholesky import cholesky, solve
+from .cholesky import cholesky, inverse, solve
 from .covariance import Covariance, Hyper, KernelRows
 from .factors import factor_of
 from .kernels import Kernel
@@ -78,6 +78,11 @@ class GP:
         """The covariance before any data."""
         return Covariance(self.kernel, self.hyper)
 
+    @cached_property
+    def inverse(self) -> Array | None:
+        """(N, N) chol^-1, where products with it are faster than solves; else None."""
+        return inverse(self.chol)
+
     @property
     def floor(self) -> float:
         """The smallest variance that differs from rounding."""
@@ -127,7 +132,7 @@ class GP:
         if known is not None and known.x is x:
             return known
         k = self.covariance(x, self.X) if len(x) > FEW else self.rows(x).k[:, 0]
-        half = solve(self.chol, k.T)
+        half = solve(self.chol, k.T) if self.inverse is None else self.inverse @ k.T
         var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
         found = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
         if not x.flags.writeable:
@@ -244,10 +249,12 @@ def stack(gps: tuple[GP, ...]) -> StackedPosterior | None:
     if not gps or any(gp.kernel != "matern52" or not np.array_equal(gp.X, gps[0].X) for gp in gps):
         return None
     prior = StackedMatern(tuple(gp.hyper for gp in gps), gps[0].X)
+    inverses = [gp.inverse for gp in gps if gp.inverse is not None]
     numbers = np.array([(gp.prior_mean, gp.hyper.variance, gp.floor) for gp in gps]).T[:, :, None]
     return StackedPosterior(
-        prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers
-    )
+        prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers,
+        np.array(inverses) if inverses else None,
+    )  # fmt: skip
 
 
 def predictor(gps: tuple[GP, ...]) -> Callable[[Array], Prediction]:

@@ -1,6 +1,5 @@
 """When the hyperparameters of a process are learned again, and when the last ones still serve."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -65,11 +64,6 @@ def is_due(n: int, learned_from: int, dim: int) -> bool:
     """Whether hyperparameters learned from `learned_from` observations are to be learned again from n."""
     settled = min(max(PER_PARAMETER * dim, SETTLED), LATEST)
     return n <= settled or _generation(n) > _generation(max(learned_from, 1))
-
-
-def last_due(n: int) -> int:
-    """The latest count of observations, up to n, at which what few parameters need is learned again."""
-    return n if n <= SETTLED else min(n, max(SETTLED + 1, math.ceil(GROWTH ** _generation(n))))
 
 
 def _generation(n: int) -> int:

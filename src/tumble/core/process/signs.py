@@ -27,6 +27,7 @@ from .sites import propagate
 
 SETTLED = 1e-3  # what the sites may still change by: they guide the draws, the weights put them right
 LEAST = 1e-9  # of 1/u, relative to 1/v: what rounding leaves of it
+LEAST_WEIGHT = 1e-300  # of a draw that still counts as one
 
 
 @dataclass(frozen=True)
@@ -71,24 +72,26 @@ def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int 
     return SignedDraws(h, solve(cholesky(C.copy()), h - mean), _weights(log_w))
 
 
-def add_signs(draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int = 0) -> SignedDraws:
+def add_signs(
+    draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int = 0, enough: float | None = None
+) -> SignedDraws:
     """`draws` of the first elements of N(mean, L Lᵀ), with more elements that have the next `signs` (K,).
 
     Each new element is drawn given those before it, and its sign; that is as likely as the weight says. What
-    was drawn before is only weighted anew. So no more elements are added once less than half as many draws
-    count as did.
+    was drawn before is only weighted anew. So no more elements are added once fewer draws count than
+    `enough`; None for half as many as do now. Elements that are added one by one are those added at once.
     """
     n, count = draws.h.shape
     h, e = np.empty((2, n + len(signs), count))
     h[:n], e[:n] = draws.h, draws.e
-    rng, strata, enough = np.random.default_rng(seed), _strata(count), 0.5 * draws.effective
-    log_w = np.log(draws.weights)
+    strata, enough = _strata(count), 0.5 * draws.effective if enough is None else enough
+    log_w = _logs(draws.weights)
     for i, sign in enumerate(signs, n):
         a = mean + L[i, :i] @ e[:i]
-        h[i], log_p = _beyond(a, L[i, i], sign, rng.permutation(strata))
+        h[i], log_p = _beyond(a, L[i, i], sign, np.random.default_rng([seed, i]).permutation(strata))
         e[i] = (h[i] - a) / L[i, i]
-        log_w = log_w + log_p
-        more = SignedDraws(h[: i + 1], e[: i + 1], _weights(log_w))
+        more = SignedDraws(h[: i + 1], e[: i + 1], _weights(log_w + log_p))
+        log_w = _logs(more.weights)
         if more.effective < enough:
             break
         draws = more
@@ -115,3 +118,7 @@ def _strata(count: int) -> Array:
 def _weights(logs: Array) -> Array:
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum())
+
+
+def _logs(weights: Array) -> Array:
+    return np.asarray(np.log(np.maximum(weights, LEAST_WEIGHT)))

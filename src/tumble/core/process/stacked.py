@@ -154,6 +154,8 @@ class StackedPosterior:
         B (y - prior_mean) of each.
     means, variances, floors : (Q, 1)
         Mean and variance before any data, and the smallest variance that differs from rounding.
+    inverses : (Q, N, N)
+        The inverse of each factor, where products with it are faster than solves; else None.
     """
 
     prior: StackedMatern
@@ -162,6 +164,7 @@ class StackedPosterior:
     means: Array
     variances: Array
     floors: Array
+    inverses: Array | None = None
 
     def predict_with_gradient(self, x: Array) -> Prediction:
         """Posterior means and variances at x (M, D), with their gradients by x."""
@@ -170,15 +173,23 @@ class StackedPosterior:
             return Prediction(*(np.concatenate(each) for each in zip(*found, strict=True)))
         k, d_k = self.prior.at(x)
         mean, d_mean = self._means(k, d_k)
-        solved, var = np.empty_like(k), np.empty(k.shape[:2])
-        for q, chol in enumerate(self.chols):
-            half = solve(chol, k[q].T)
-            np.einsum("nm,nm->m", half, half, out=var[q])
-            solved[q] = solve(chol, half, transposed=True, overwrite=True).T  # B k
-        np.subtract(self.variances, var, out=var)
+        solved, explained = self._solved(k)
+        var = np.subtract(self.variances, explained, out=explained)
         d_var = (d_k @ solved[..., None])[..., 0]
         d_var *= self._twice_per_slope
         return Prediction(mean, np.maximum(var, self.floors, out=var), d_mean, d_var)
+
+    def _solved(self, k: Array) -> tuple[Array, Array]:
+        """(Q, M, N) B kᵀ of the covariances k (Q, M, N), and (Q, M) k B kᵀ."""
+        if self.inverses is not None:
+            halves = k @ self.inverses.transpose(0, 2, 1)
+            return halves @ self.inverses, np.vecdot(halves, halves)
+        solved, explained = np.empty_like(k), np.empty(k.shape[:2])
+        for q, chol in enumerate(self.chols):
+            half = solve(chol, k[q].T)
+            np.einsum("nm,nm->m", half, half, out=explained[q])
+            solved[q] = solve(chol, half, transposed=True, overwrite=True).T
+        return solved, explained
 
     def means_with_gradient(self, x: Array) -> tuple[Array, Array]:
         """Posterior means (Q, M) at x (M, D), and their gradients (Q, M, D)."""
@@ -201,6 +212,7 @@ class StackedPosterior:
         return StackedPosterior(
             StackedMatern(self.prior.hypers[rows], self.prior.X), self.chols[rows],
             self.weights[rows], self.means[rows], self.variances[rows], self.floors[rows],
+            None if self.inverses is None else self.inverses[rows],
         )  # fmt: skip
 
     @cached_property

@@ -23,10 +23,10 @@ from .gp import GP, condition
 from .kernels import Kernel
 from .outputs import Outputs, Warp
 from .priors import Priors
-from .refit import FEW, is_due, refit
+from .refit import FEW, SETTLED, is_due, refit
 
 FEWEST = 5  # observations; with fewer there is no warp
-GROWTH = 1.25  # the choice is made again when there are so many times as many observations,
+GROWTH, LATE_GROWTH = 1.25, 1.5  # it is chosen again with so many times as many data, up to 40 and later,
 JUMP = 1.5  # or when those since then have changed the spread of the outputs by this factor
 NEAREST = 3  # one observation in this many counts as near the best, or near the limit
 # Knees, in medians of the distances. A shorter one makes the process of an objective too sure of itself.
@@ -162,7 +162,7 @@ def is_choice_due(data: Measured, warp: Warp) -> bool:
     n, before = len(data.y), warp.chosen_from
     if n < FEWEST or n <= before:
         return False
-    if before == 0 or n >= GROWTH * before:
+    if before == 0 or n >= (GROWTH if n <= SETTLED else LATE_GROWTH) * before:
         return True
     ratio = data.outputs(warp).scale / Outputs.of(data.y[:before], centre=not data.limit, warp=warp).scale
     return max(ratio, 1.0 / ratio) > JUMP

@@ -93,8 +93,7 @@ def maximize(
                 x, value = x[:0], value[:0]
                 break
             x, value, grad, free, direction, inverse, fresh, step = (
-                each.take(going, axis=0)
-                for each in (x, value, grad, free, direction, inverse, fresh, step)
+                each.take(going, axis=0) for each in (x, value, grad, free, direction, inverse, fresh, step)
             )
         trial = step * direction
         trial *= unit

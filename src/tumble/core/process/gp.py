@@ -253,7 +253,7 @@ def stack(gps: tuple[GP, ...]) -> StackedPosterior | None:
     numbers = np.array([(gp.prior_mean, gp.hyper.variance, gp.floor) for gp in gps]).T[:, :, None]
     return StackedPosterior(
         prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers,
-        np.array(inverses) if inverses else None,
+        inverses=np.array(inverses) if inverses else None,
     )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ def _units(scales: Array) -> Array:
 
 def _all(flags: Flags) -> bool:
     """Whether all of them are set; for a few flags that takes a fifth of the time of `flags.all()`."""
-    return np.count_nonzero(flags) == len(flags)
+    return len(flags) == np.count_nonzero(flags)
 
 
 def _largest(rows: Array) -> Array:

@@ -250,10 +250,10 @@ def stack(gps: tuple[GP, ...]) -> StackedPosterior | None:
         return None
     prior = StackedMatern(tuple(gp.hyper for gp in gps), gps[0].X)
     inverses = [gp.inverse for gp in gps if gp.inverse is not None]
-    numbers = np.array([(gp.prior_mean, gp.hyper.variance, gp.floor) for gp in gps]).T[:, :, None]
+    means, variances, floors = np.array([(gp.prior_mean, gp.hyper.variance, gp.floor) for gp in gps]).T
     return StackedPosterior(
-        prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]), *numbers,
-        inverses=np.array(inverses) if inverses else None,
+        prior, tuple(gp.chol for gp in gps), np.array([gp.weights for gp in gps]),
+        means[:, None], variances[:, None], floors[:, None], np.array(inverses) if inverses else None,
     )  # fmt: skip
 
 

@@ -85,31 +85,24 @@ def maximize(
         elif evaluation >= pace.race:
             active &= fresh | (value + np.vecdot(free, direction) > top + pace.ftol)
         if not _all(active):
-            over = ~active
-            ended.append(Maxima(x[over], value[over]))
+            ended.append(Maxima(x[~active], value[~active]))
             top = max(top, float(np.fmax.reduce(ended[-1].values)))
-            going = active.nonzero()[0]
-            if len(going) == 0:
-                x, value = x[:0], value[:0]
-                break
             x, value, grad, free, direction, inverse, fresh, step = (
-                each.take(going, axis=0) for each in (x, value, grad, free, direction, inverse, fresh, step)
+                each[active] for each in (x, value, grad, free, direction, inverse, fresh, step)
             )
-        trial = step * direction
-        trial *= unit
+            if len(x) == 0:
+                break
+        trial = step * direction * unit
         trial += x
         np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
         new_value, new_grad = fun(trial)
         new_grad = new_grad * unit
-        moved = trial - x
-        moved /= unit
+        moved = (trial - x) / unit
         rise = new_value - value
         good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
         active = rise >= pace.ftol
-        if _all(good):
-            step = np.ones_like(step)
-        else:
-            step = np.where(good[:, None], 1.0, 0.3 * step)
+        step = np.where(good[:, None], 1.0, 0.3 * step)
+        if not _all(good):
             bad = np.flatnonzero(~good)
             active[bad] = _largest(moved[bad]) >= 1e-9
             if len(bad) == len(good):

@@ -73,8 +73,7 @@ def maximize(
     value, grad = fun(x)
     grad = grad * unit
     inverse = np.tile(np.eye(D), (M, 1, 1))
-    fresh = np.ones(M, dtype=bool)  # whether no curvature is known yet
-    step = np.ones((M, 1))
+    fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step, first_gain)
     active = np.isfinite(value) & (_largest(free) > gtol)
@@ -96,9 +95,7 @@ def maximize(
         trial += x
         np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
         new_value, new_grad = fun(trial)
-        new_grad = new_grad * unit
-        moved = (trial - x) / unit
-        rise = new_value - value
+        new_grad, moved, rise = new_grad * unit, (trial - x) / unit, new_value - value
         good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
         active = rise >= pace.ftol
         step = np.where(good[:, None], 1.0, 0.3 * step)

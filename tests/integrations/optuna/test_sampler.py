@@ -256,6 +256,23 @@ def test_an_infinite_value_is_a_crash() -> None:
     assert (read_all(study)[0].crashed, read_all(study)[0].reason) == (True, "returned inf")
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_value_beyond_1e300_is_a_crash_and_no_warning_of_numpy(sign: float) -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    for value in (1.0, sign * 1.7e308, 0.9, sign * 1e300):
+        study.tell(study.ask({"x": FloatDistribution(0, 1)}), value)
+    study.ask({"x": FloatDistribution(0, 1)})
+    assert [r.crashed for r in read_all(study)[:4]] == [False, True, False, False]
+    assert read_all(study)[1].reason == f"returned {sign * 1.7e308:g}"
+
+
+def test_a_constraint_beyond_1e300_counts_as_an_infinite_one() -> None:
+    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": 1e301}), 1.0)
+    assert (broken.crashed, broken.reason, broken.constraints) == (True, "constraint g is 1e+301", {})
+    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -1e301}), 1.0)
+    assert (kept.failed, kept.constraints) == (False, {})
+
+
 def test_an_infinite_constraint_is_a_crash_and_minus_infinity_says_nothing() -> None:
     broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": math.inf}), 1.0)
     assert (broken.failed, broken.crashed, broken.reason) == (True, True, "constraint g is inf")

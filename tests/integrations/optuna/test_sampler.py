@@ -250,6 +250,39 @@ def test_pruned_is_a_trial_without_a_value_and_no_failure() -> None:
     ] * 3
 
 
+@pytest.mark.parametrize("limited", [True, False])
+def test_pruned_first_trials_do_not_keep_the_search_at_one_spot(limited: bool) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = bowl(trial)
+        if limited:
+            trial.set_constraint("load", -0.5)
+        if trial.number < 5:
+            raise optuna.TrialPruned
+        return value
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=7)
+    X = np.array([[t.params["x"], t.params["y"]] for t in study.trials[1:]])  # the first one finds the space
+    apart = np.linalg.norm(X[:, None] - X, axis=2) + 9.0 * np.eye(len(X))
+    assert apart.min() > 0.1
+    assert study.best_trial.number >= 5
+
+
+def test_the_search_leaves_a_region_where_trials_are_pruned() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        trial.set_constraint("load", x - 0.9)
+        if y < 0.3:
+            raise optuna.TrialPruned
+        return x + y
+
+    study = optuna.create_study(sampler=sampler(failures=3, seed=0))
+    study.optimize(objective, n_trials=16)
+    states = [t.state for t in study.trials]
+    assert states.count(TrialState.COMPLETE) > states.count(TrialState.PRUNED) > 0
+    assert study.best_value < 0.8
+
+
 def test_an_infinite_value_is_a_crash() -> None:
     study = optuna.create_study(sampler=sampler())
     study.tell(study.ask({"x": FloatDistribution(0, 1)}), math.inf)

@@ -103,6 +103,12 @@ def test_a_cautious_search_makes_none(settings: Settings) -> None:
     assert not any(s.survey for s in asked(optimizer, 3))
 
 
+@pytest.mark.parametrize(("boldness", "some"), [(0.3, False), (0.5, True)])
+def test_with_many_failures_a_search_of_middling_boldness_makes_one(boldness: float, some: bool) -> None:
+    optimizer = Optimizer([(0.0, 1.0)] * 2, 12, 12, constraints=1, seed=0, boldness=boldness)
+    assert any(s.survey for s in asked(optimizer, 3)) is some
+
+
 @pytest.mark.parametrize("method", ["xsf", "eic", "safe-set"])
 def test_other_methods_make_none(method: Any) -> None:
     optimizer = Optimizer([(0.0, 1.0)] * 2, 30, 15, constraints=1, seed=0, method=method)

@@ -78,6 +78,17 @@ def test_what_was_not_measured_is_nan_in_the_table() -> None:
     assert (table.pending.shape, table.crashed.tolist()) == ((1, 1), [False, False, True, False])
 
 
+def test_a_trial_that_was_stopped_early_is_guessed_at_the_median_and_is_not_safe() -> None:
+    stopped = trial(9, None, -1.0)
+    table = counting.history([*TRIALS, stopped], 1, 1)
+    np.testing.assert_array_equal(table.y, [1.0, 0.5, np.nan, 1.0, 1.0])
+    assert table.safe.tolist() == [True, False, False, True, False]
+    assert counting.best([*TRIALS, stopped]) == counting.best(TRIALS)
+    alone = counting.history([stopped], 1, 1)
+    assert np.isnan(alone.y).all()
+    assert not alone.safe.any()
+
+
 def test_reliability_counts_the_claims_that_held() -> None:
     told = [
         trial(0, 1.0, g, suggestion=suggestion(0, p)) for g, p in ((-1.0, 0.99), (1.0, 0.99), (-1.0, 0.5))

@@ -200,14 +200,21 @@ def history(
 ) -> History:
     """The trials as arrays: `dim` coordinates, `count` constraints, NaN where nothing was measured.
 
+    A trial that did not fail and has no value was stopped early, because it promised little: its value is
+    taken to be the median of the others. Otherwise nothing would be known there, and the search would stay.
+
     noise: standard deviations of what is measured, the objective first, NaN where not known.
     failures: how many may fail; None for any number.
     """
     known = told(trials)
     suggestions = [t.suggestion for t in known]
+    y = np.array([t.value for t in known], dtype=float)  # None becomes NaN
+    stopped = np.array([t.value is None and not t.failed for t in known], dtype=bool)
+    if stopped.any() and np.isfinite(y).any():
+        y[stopped] = np.median(y[np.isfinite(y)])
     return History(
         X=_table([t.u for t in known], dim),
-        y=np.array([t.value for t in known], dtype=float),  # None becomes NaN
+        y=y,
         g=_table([t.constraints for t in known], count),
         crashed=np.array([t.crashed for t in known], dtype=bool),
         pending=_table([t.u for t in trials if t.pending], dim),
@@ -215,6 +222,7 @@ def history(
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
         crashes_count=failures is not None and count == 0,
+        guessed=stopped if stopped.any() else None,
     )
 
 

@@ -18,6 +18,7 @@ from .core.process.outputs import Warp
 from .core.settings import Settings
 from .core.student import Law
 from .errors import InputError
+from .explanation import STONE, SURVEY
 from .methods import MethodName
 from .space import Float, Space
 from .trial_checks import STATUSES
@@ -174,6 +175,7 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         number = _maybe(value, key)
         return np.nan if number is None else number
 
+    why = checks.text(data["why"], "why")
     return Suggestion(
         number=checks.whole(data["number"], "number", 0),
         x=None,
@@ -187,7 +189,7 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         p_each={checks.text(k, "p_each"): checks.number(p, "p_each") for k, p in data["p_each"].items()},
         constraint_means=tuple(known(v, "constraint_means") for v in _items(data, "constraint_means")),
         constraint_stds=tuple(known(v, "constraint_stds") for v in _items(data, "constraint_stds")),
-        why=checks.text(data["why"], "why"),
+        why=why,
         held_by=tuple(
             checks.whole(v, "held_by", 0) for v in checks.items(data.get("held_by", []), "held_by")
         ),
@@ -195,6 +197,8 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         gain_bound=_maybe(data.get("gain_bound"), "gain_bound"),
         budget=None if data.get("budget") is None else _budget(data["budget"]),
         alarm=None if data.get("alarm") is None else checks.text(data["alarm"], "alarm"),
+        stone=STONE in why,
+        survey=SURVEY in why,
     )
 
 

@@ -516,6 +516,30 @@ def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> N
     assert table["rho_end"] >= 0.99
 
 
+@pytest.mark.parametrize(
+    ("failures", "words"),
+    [
+        (0, "risk is taken in 0 of 30 trials."),
+        (1, "risk is taken in 30 of 30 trials."),
+        (3, "risk is taken in 30 of 30 trials; 1 of the first looks where nothing was tried."),
+        (8, "risk is taken in 30 of 30 trials; 4 of the first look where nothing was tried."),
+        (30, "risk is taken in 30 of 30 trials; 6 of the first look where nothing was tried."),
+    ],
+)
+def test_a_plan_says_how_many_trials_a_survey_takes(failures: int, words: str) -> None:
+    assert f"If nothing fails: {words}\n" in f"{make_plan(30, failures)}\n"
+
+
+def test_the_survey_of_a_plan_is_the_one_that_is_made() -> None:
+    optimizer = tumble.Optimizer([(0.0, 1.0)] * 2, 30, 8, constraints=1, seed=0)
+    made = 0
+    for _ in range(7):
+        asked = optimizer.ask()
+        made += asked.survey
+        optimizer.tell(asked, float(sum(asked.x)), [-1.0])
+    assert made == make_plan(30, 8).surveyed
+
+
 @pytest.mark.parametrize(("trials", "failures"), [(1, 0), (1, 1), (10, 0), (10, 10), (200, 3)])
 def test_every_plan_adds_up(trials: int, failures: int) -> None:
     plan = make_plan(trials, failures)

@@ -117,6 +117,19 @@ def test_a_switch_out_of_its_range_is_refused(changes, message):
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize("name", ["objective", "constraint"])
+@pytest.mark.parametrize("key", ["mean", "mean_std"])
+@pytest.mark.parametrize("wrong", [1e9, "much", True])
+def test_a_wrong_mean_is_called_as_the_saved_settings_call_it(name, key, wrong):
+    saved = Settings().to_dict()
+    del saved[name]["mean"]
+    saved[name][key] = wrong
+    message = f"settings.{name}: {key} must lie from 1e-6 to 1e6, or be None, not {wrong!r}"
+    with pytest.raises(InputError) as error:
+        Settings.from_dict(saved)
+    assert str(error.value) == message
+
+
 def test_samples_of_the_minimum_keep_the_gap_and_the_optimism_that_are_set():
     past = smooth_history(8, 2)
     plain = replace(Settings(), gap=None, optimism=0.0)

@@ -61,6 +61,27 @@ def test_failures_skips_amendments_and_voids_count_as_elsewhere(client: Client, 
         assert ledger.status().trials == 1
 
 
+def test_failed_is_true_false_or_a_reason(client: Client) -> None:
+    for _ in range(3):
+        client.post("/ask")
+    results = {"cost": 1, "load": -1}
+    told = [client.post("/tell", {"trial": n, "results": results, "failed": failed}).json()
+            for n, failed in enumerate((True, False, "bit broke"))]  # fmt: skip
+    assert [t["outcome"] for t in told] == ["failed", "safe", "failed"]
+    assert [t["reason"] for t in told] == ["crash: told as failed", "", "crash: bit broke"]
+    assert client.post("/amend", {"trial": 1, "failed": True}).json()["outcome"] == "failed"
+
+
+def test_what_is_withdrawn_is_not_billed(client: Client) -> None:
+    for _ in range(4):
+        client.post("/ask")
+    assert client.post("/skip", {"trial": 0}).json()["billed"] is False
+    assert client.post("/tell", {"trial": 1, "failed": "pump", "transient": True}).json()["billed"] is False
+    assert client.post("/tell", {"trial": 2, "failed": True}).json()["billed"] is True
+    assert client.post("/void", {"trial": 2}).json()["billed"] is False
+    assert [t["billed"] for t in client.get("/trials")] == [False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "code", "words"),
     [
@@ -71,6 +92,11 @@ def test_failures_skips_amendments_and_voids_count_as_elsewhere(client: Client, 
         ("/tell", {"trial": 0, "results": {"csot": 1}}, 422, "unknown result 'csot'; did you mean cost?"),
         ("/tell", {"trial": 0, "results": {"cost": 1}}, 422, "load is missing; a trial that kept its limits"),
         ("/tell", {"trial": 0, "transient": True}, 422, "transient belongs to failed"),
+        ("/tell", {"trial": 0, "failed": ""}, 422, "failed is empty: send true or why it failed, and leave"),
+        ("/tell", {"trial": 0, "results": {"cost": 1, "load": -1}, "failed": " "}, 422, "failed is empty"),
+        ("/amend", {"trial": 0, "failed": ""}, 422, "failed is empty"),
+        ("/tell", {"trial": 0, "failed": 1}, 422, "failed must be text, or true or false, but 1 came"),
+        ("/tell", {"trial": 0, "failed": False, "transient": True}, 422, "transient belongs to failed"),
         ("/tell", {"trial": "0"}, 422, "trial must be a whole number, but '0' came"),
         ("/tell", {"trial": True}, 422, "trial must be a whole number, but True came"),
         ("/tell", {"trial": 0, "results": {"cost": "1"}}, 422, "results.cost must be a number, but '1' came"),

@@ -83,6 +83,27 @@ def test_a_text_that_is_no_number_is_refused_and_an_older_sentence_goes(browser:
     process.close()
 
 
+def test_a_failure_needs_no_reason_and_what_is_skipped_is_no_evidence(browser: Any, tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    process = Process(file)
+    page = browser.new_page(viewport={"width": 1200, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=180_000)
+    page.click("#setting button:text-is('Failed')", timeout=180_000)
+    page.wait_for_selector("text=Trial 0 is told: failed", timeout=180_000)
+    page.click("#ask", timeout=180_000)
+    page.click("#setting button:text-is('Skip')", timeout=180_000)
+    page.wait_for_selector("text=Trial 1 is skipped", timeout=180_000)
+    page.click("#table summary")
+    page.wait_for_selector("#trials td.outcome-skipped")
+    outcomes = page.eval_on_selector_all(
+        "#trials td:nth-child(2)", "found => found.map(one => one.textContent)"
+    )
+    assert outcomes == ["skipped", "failed"]
+    page.close()
+    process.close()
+
+
 def test_a_number_and_a_short_name_stay_on_one_line_beside_long_ones(browser: Any, tmp_path: Path) -> None:
     file = study_by_hand(tmp_path)
     text = file.read_text().replace("x =", "speed_of_the_main_spindle =").replace("= 0.2", "= 0.234567")

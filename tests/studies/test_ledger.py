@@ -176,6 +176,8 @@ def test_a_changed_objective_is_refused(tmp_path: Path, old: str, new: str, mess
         ({"load": -1.0}, "cost is missing"),
         ({}, "load is missing"),
         ({"cost": float("nan"), "load": 0.0}, "cost must be a finite number"),
+        ({"cost": 1e301, "load": 0.0}, r"cost must be at most 1e\+300 in size, but 1e\+301 came"),
+        ({"cost": 1.0, "load": -1e301}, r"load must be at most 1e\+300 in size, but -1e\+301 came"),
     ],
 )
 def test_incomplete_results_are_refused_and_the_trial_stays_open(

@@ -110,11 +110,11 @@ def test_the_report_opens_in_a_browser_without_an_error(browser: Any, ledger: Le
     page.close()
 
 
-def far_ledger(folder: Path) -> Ledger:
-    """A study whose first values and margins lie far above the others."""
+def far_ledger(folder: Path, far: int = 2) -> Ledger:
+    """A study whose first `far` values and margins lie far above the others."""
     ledger = Ledger(read_study_file(write_study(folder, trials=16, command="", start=False)))
     for i in range(12):
-        cost, load = (1e6, -1e6) if i < 2 else (2.0 - 0.1 * i, -0.5 - 0.01 * i)
+        cost, load = (1e6, -1e6) if i < far else (2.0 - 0.1 * i, -0.5 - 0.01 * i)
         ledger.tell(ledger.ask().number, {"cost": cost, "load": load})
     return ledger
 
@@ -135,6 +135,18 @@ def test_values_outside_the_axis_are_marked_as_such_and_no_line_stands_at_a_fals
     line = page.locator("#best-safe-value .plot svg path.best")  # in a frame that cuts it
     assert line.evaluate("path => path.getBBox().y") < -1000
     keep(page, "outside")
+    assert errors == []
+    page.close()
+
+
+def test_a_prediction_outside_the_axis_is_not_counted_as_a_value(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    report.write_report(far_ledger(tmp_path, far=1), path)
+    page, errors = open_page(browser, path.as_uri())
+    beyond = page.locator("#margins .plot .beyond.guess").count()
+    assert beyond > 1
+    said = page.locator("#margins .legend").inner_text()
+    assert said.endswith(f"1 value lies outside\n{beyond} predictions lie outside")
     assert errors == []
     page.close()
 

@@ -108,6 +108,11 @@ def test_a_value_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
     assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("returned nan", {"torque": 2.0})
 
 
+def test_a_value_beyond_1e300_is_a_failure_too(tmp_path: Path) -> None:
+    code = 'print(\'{"cost": 1e301, "torque": 2}\')'
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("returned 1e+301", {"torque": 2.0})
+
+
 def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']);"

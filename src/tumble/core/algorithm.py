@@ -109,11 +109,16 @@ def propose(
 def _surveyed(
     search: Search, decision: Decision, method: Method, state: BudgetState | None
 ) -> Proposal | None:
-    """A trial where nothing was tried; None where none is due, or no such setting is sure enough."""
+    """A trial where nothing was tried; None where none is due, or no such setting is sure enough.
+
+    While not one value is known although not every trial failed, there is no gain to follow: it is due.
+    """
     context, history = search.context, search.context.history
+    if decision.mode != "bold" or not method.surveys:
+        return None
     known = len(history.X) + len(history.pending)
-    may = decision.mode == "bold" and method.surveys and history.safe.any()
-    if not may or not surveys(state, known, context.settings):
+    blind = not np.isfinite(history.y).any() and not history.failed.all()
+    if not blind and not (history.safe.any() and surveys(state, known, context.settings)):
         return None
     x = farthest(context, decision.rho)
     return None if x is None else replace(search.report(x, "bold", decision.rho), survey=True)

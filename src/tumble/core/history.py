@@ -57,6 +57,8 @@ class History:
         Standard deviations of what is measured, the objective first; NaN, or None for all, where not known.
     crashes_count
         Whether a crash is the only way to fail, and failures are limited.
+    guessed : (N,)
+        Whose values were not measured, and are guesses: such a trial is not safe. None for no trial's.
     """
 
     X: Array
@@ -68,6 +70,7 @@ class History:
     predicted_std: Array
     noise: Array | None = None
     crashes_count: bool = False
+    guessed: Flags | None = None
 
     def known_noise(self, output: int) -> float | None:
         """The noise of the objective (0) or of a constraint (1 to G); None where it is not known."""
@@ -82,5 +85,6 @@ class History:
 
     @property
     def safe(self) -> Flags:
-        """(N,) which trials have a value and every constraint, and did not fail."""
-        return ~self.failed & np.isfinite(self.y) & np.isfinite(self.g).all(axis=1)
+        """(N,) which trials have a value of their own and every constraint, and did not fail."""
+        known = ~self.failed & np.isfinite(self.y) & np.isfinite(self.g).all(axis=1)
+        return known if self.guessed is None else known & ~self.guessed

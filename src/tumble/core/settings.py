@@ -350,7 +350,7 @@ class Settings:
         unknown = set(data) - {f.name for f in fields(Settings)}
         if unknown:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
-        laws = {"objective": _load(data["objective"]), "constraint": _load(data["constraint"])}
+        laws = {name: _load(name, data[name]) for name in ("objective", "constraint")}
         return Settings(**{**data, **laws})
 
 
@@ -385,9 +385,13 @@ def _check_priors(name: str, priors: Priors) -> None:
     pair = isinstance(additive, tuple) and len(additive) == 2 and all(map(_is_finite, additive))
     if additive is not None and not (pair and additive[1] > 0.0):
         raise InputError(f"settings.{name}: additive needs a mean and a spread above 0, not {additive!r}")
-    spread = priors.mean_std
-    if spread is not None and not (_is_finite(spread) and 1e-6 <= spread <= 1e6):
-        raise InputError(f"settings.{name}: mean_std must lie from 1e-6 to 1e6, or be None, not {spread!r}")
+    _check_mean(f"settings.{name}: mean_std", priors.mean_std)
+
+
+def _check_mean(name: str, spread: object) -> None:
+    """Refuse what is no standard deviation of a mean, under the name that it was given by."""
+    if spread is not None and not (_is_finite(spread) and 1e-6 <= spread <= 1e6):  # type: ignore[operator]
+        raise InputError(f"{name} must lie from 1e-6 to 1e6, or be None, not {spread!r}")
 
 
 def _is_spread(law: Prior) -> bool:
@@ -412,7 +416,7 @@ def _dump(priors: Priors) -> dict[str, Any]:
     return {**laws, "additive": additive, "mean": priors.mean_std}
 
 
-def _load(data: dict[str, Any]) -> Priors:
+def _load(name: str, data: dict[str, Any]) -> Priors:
     def one(value: Any) -> Any:
         if isinstance(value, float):
             return value
@@ -420,4 +424,6 @@ def _load(data: dict[str, Any]) -> Priors:
 
     laws = {n: one(data[n]) for n in ("lengthscale", "variance", "noise")}
     additive = None if data["additive"] is None else (data["additive"][0], data["additive"][1])
-    return Priors(**laws, additive=additive, mean_std=data.get("mean_std", data.get("mean")))
+    key = "mean_std" if "mean_std" in data else "mean"
+    _check_mean(f"settings.{name}: {key}", data.get(key))
+    return Priors(**laws, additive=additive, mean_std=data.get(key))

@@ -99,5 +99,9 @@ def _sentence(mistake: Mapping[str, Any], body: Any) -> str:
     if mistake["type"] == "extra_forbidden":
         close = difflib.get_close_matches(where, KNOWN, n=1)
         return f"unknown key {where!a}" + (f"; did you mean {close[0]}?" if close else "; see /docs")
+    if mistake["type"] == "empty":
+        return str(mistake["msg"])
     expected = EXPECTED.get(mistake["type"], "something else")
+    if where == "failed":
+        expected += ", or true or false"
     return f"{ascii(where)[1:-1] or 'the body'} must be {expected}, but {came} came"

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 Results = dict[str, float]
 MOST_AT_ONCE = 256  # trials of one asking
+EMPTY = "failed is empty: send true or why it failed, and leave it out where it did not"
+
+
+def _why(failed: Any) -> Any:
+    """Why a trial failed, "" where nobody says why, None where it did not fail.
+
+    Empty text may mean either, and neither is recorded on a guess.
+    """
+    if isinstance(failed, bool):
+        return "" if failed else None
+    if isinstance(failed, str) and not failed.strip():
+        raise PydanticCustomError("empty", EMPTY)
+    return failed
+
+
+KINDS = {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}, {"type": "null"}]}
+Why: TypeAlias = Annotated[str | None, BeforeValidator(_why), WithJsonSchema(KINDS)]
 
 
 class Body(BaseModel):
@@ -31,7 +49,7 @@ class Tell(Body):
     results: Results = Field(
         default_factory=dict, description="What was measured, by name.", examples=[{"cost": 3.2}]
     )
-    failed: str | None = Field(default=None, description="Why it failed; leave it out where it did not.")
+    failed: Why = Field(default=None, description="Why it failed, or true; leave it out where it did not.")
     transient: bool = Field(default=False, description="With failed: the infrastructure's fault, not billed.")
     if_surprising: Literal["record", "refuse"] = Field(
         default="record",
@@ -59,7 +77,7 @@ class Amend(Body):
 
     trial: int = Field(description="Its number.")
     results: Results = Field(default_factory=dict, description="Those that change, by name.")
-    failed: str | None = Field(default=None, description="Why it failed; leave it out where it did not.")
+    failed: Why = Field(default=None, description="Why it failed, or true; leave it out where it did not.")
 
 
 class Try(Body):

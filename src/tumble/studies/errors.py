@@ -6,10 +6,12 @@ knows these types for that (`tumble.cli.remedies`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from tumble.errors import InputError
+from tumble.trial_checks import LARGEST
 
 
 class StudyFileError(InputError):
@@ -55,10 +57,11 @@ class NoCommand(StudyFileError):
 
 
 class ResultNotFinite(InputError):
-    """A result that was told is not a finite number."""
+    """A result that was told is not a finite number, or is too large to learn from."""
 
     def __init__(self, name: str, value: float) -> None:
-        super().__init__(f"{name} must be a finite number, but {value} came")
+        expected = f"at most {LARGEST:g} in size" if math.isfinite(value) else "a finite number"
+        super().__init__(f"{name} must be {expected}, but {value} came")
 
 
 class ResultMissing(InputError):

@@ -87,7 +87,7 @@ def row(entry: Entry, own: bookkeeping.OwnColumns, names: Mapping[str, str]) -> 
         "failed": int(entry.reading.crashed),
         "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
         "outcome": entry.outcome,
-        "billed": int(entry.reading.billed and entry.reading.phase != "void"),
+        "billed": int(entry.is_billed),
         **{key: note.get(key) for key in DECIDED},
         "p_safe": entry.p_safe,
         **_history(entry),

@@ -36,7 +36,7 @@ from tumble.studies.outages import is_outage
 from tumble.studies.ownership import BY_HAND, Owner, this_process
 from tumble.studies.parameter_tables import exact
 from tumble.studies.records import Entry, Status, to_entry, to_status
-from tumble.studies.results import check_results
+from tumble.studies.results import check_results, is_usable
 from tumble.studies.sampler import StudySampler
 from tumble.studies.storage import give_back, open_storage
 from tumble.studies.store import TrialStore
@@ -274,7 +274,7 @@ class Ledger:
         if transient:
             return self.skip(number, reason, owner=owner, kind="transient")
         with self._closing(number, owner):
-            self._store_results(number, {k: v for k, v in (results or {}).items() if math.isfinite(v)})
+            self._store_results(number, {k: v for k, v in (results or {}).items() if is_usable(v)})
             self.store.mark_failure(self.store.id_of(number), reason)
             self._finish(number, TrialState.FAIL)
         return self.entry(number)

@@ -54,6 +54,8 @@ class Plan:
         How many trials are bold if nothing fails. It is a key of `tumble plan --json`, which keeps its name.
     costs
         What each failure costs if every bold trial fails.
+    surveyed
+        How many trials look where nothing was tried, if nothing fails (`Settings.survey`).
     """
 
     trials: int
@@ -62,6 +64,7 @@ class Plan:
     risky_without_failures: int
     costs: tuple[Cost, ...]
     rho_end: float
+    surveyed: int = 0
 
     def __str__(self) -> str:
         """For people."""
@@ -70,12 +73,18 @@ class Plan:
             f"The first trial asks for P(safe) >= {_shown(self.rho_start)}. Below 0.5 the search goes where "
             "the gain is and weighs the risk; above, it stays where P(safe) reaches what is asked for.",
             f"If nothing fails: risk is taken in {self.risky_without_failures} of "
-            f"{count(self.trials, 'trial')}.",
+            f"{count(self.trials, 'trial')}{self._survey}.",
         ]
         if self.costs:
             lines += ["If every bold trial fails:", *map(str, self.costs)]
             lines += [f"With none left after that, P(safe) >= {_shown(self.rho_end)} is asked for."]
         return "\n".join(lines)
+
+    @property
+    def _survey(self) -> str:
+        """How many of the first trials follow no gain."""
+        looks = "looks" if self.surveyed == 1 else "look"
+        return f"; {self.surveyed} of the first {looks} where nothing was tried" if self.surveyed else ""
 
 
 def _shown(rho: float) -> str:
@@ -114,14 +123,16 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
         raise InputError(f"trials must be at most {MOST:,} for a plan, which looks at each one, not {total}")
     assert allowed is not None
     start = budget.start(total, allowed, settings)
-    bold, state = 0, start
-    for _ in range(total):
-        bold += budget.is_bold(state, True, settings)
+    bold, surveyed, state = 0, 0, start
+    for known in range(total):
+        may = budget.is_bold(state, True, settings)
+        bold += may
+        surveyed += may and known > 0 and budget.surveys(state, known, settings)
         state = budget.step(state, False, settings)
     costs = _worst_case(start, settings)
     left = total - costs[-1].trial if costs else total
     end = budget.required(budget.BudgetState(0.0, max(left, 1), 0), settings)
-    return Plan(total, allowed, budget.required(start, settings), bold, costs, end)
+    return Plan(total, allowed, budget.required(start, settings), bold, costs, end, surveyed)
 
 
 def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ...]:

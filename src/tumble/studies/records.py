@@ -82,6 +82,11 @@ class Entry:
         return {name: value for name, value in self.results.items() if name not in config.result_names}
 
     @property
+    def is_billed(self) -> bool:
+        """Whether it is charged to the budget: old data are not, nor what is void."""
+        return self.reading.billed and self.reading.phase != "void"
+
+    @property
     def is_imported(self) -> bool:
         """Whether it is old data, which teach and are not billed."""
         return not self.reading.billed and self.reading.phase == "told" and self.outcome != "never"

@@ -9,12 +9,18 @@ from collections.abc import Mapping
 from tumble.errors import InputError
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import ResultMissing, ResultNotFinite
+from tumble.trial_checks import LARGEST
+
+
+def is_usable(value: float) -> bool:
+    """Whether a search can learn from a result: it is finite, and so is its difference from another."""
+    return math.isfinite(value) and abs(value) <= LARGEST
 
 
 def check_results(config: StudyConfig, results: Mapping[str, float]) -> None:
-    """Refuse results that are not finite, or not complete although no limit was broken."""
+    """Refuse results that are not finite, too large, or not complete although no limit was broken."""
     for name, value in results.items():
-        if not math.isfinite(value):
+        if not is_usable(value):
             raise ResultNotFinite(name, value)
     wanted = (*config.limited_names, config.objective)
     missing = [name for name in wanted if name not in results]

@@ -34,6 +34,7 @@ from tumble.parameters import Choice
 from tumble.studies import processes
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import StudyFileError
+from tumble.studies.results import is_usable
 
 KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
@@ -186,7 +187,7 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
         results = parse_results(text, config)
     except ValueError as error:
         return Unusable(str(error), (text + errors)[-TAIL:])
-    finite = {name: x for name, x in results.items() if math.isfinite(x)}
+    finite = {name: x for name, x in results.items() if is_usable(x)}
     if config.objective not in finite:
         return Crashed(f"returned {results[config.objective]:g}", finite)
     return Measured(finite)
@@ -206,7 +207,7 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     for name in wanted:
         if table[name] is TWICE:
             raise ValueError(f"{name!r} is given twice in the last line of the output; print it once")
-        if name not in results or (name != config.objective and not math.isfinite(results[name])):
+        if name not in results or (name != config.objective and not is_usable(results[name])):
             raise ValueError(
                 f"{name!r} in the last line of the output must be a number, but is {checks.show(table[name])}"
             )
@@ -216,7 +217,7 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
 def _partial(text: str, config: StudyConfig) -> dict[str, float]:
     """What a failed trial still measured: the finite results of its last line, without the objective."""
     numbers = _numbers(_last_line(text) or {})
-    return {name: x for name, x in numbers.items() if name != config.objective and math.isfinite(x)}
+    return {name: x for name, x in numbers.items() if name != config.objective and is_usable(x)}
 
 
 def _content(file: IO[bytes]) -> str:

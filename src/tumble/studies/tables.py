@@ -70,7 +70,7 @@ def entry_table(entry: Entry, config: StudyConfig) -> dict[str, Any]:
         "parameters": entry.parameters,
         "results": entry.results,
         "reason": entry.reason(config),
-        "billed": entry.reading.billed,
+        "billed": entry.is_billed,
         "amended": entry.is_amended,
         "changes": [str(change) for change in entry.changes],
         "by_hand": entry.owner is None or entry.owner.kind == "hand",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import math
 import os
 import socket
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from tumble.studies.errors import ResultNotFinite
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.records import RESULTS, Entry
-from tumble.studies.results import check_results
+from tumble.studies.results import check_results, is_usable
 from tumble.trials import ChangeKind
 
 
@@ -95,7 +94,7 @@ def amended_results(
     undo.check_may_amend(entry.trial, _status(entry))
     if failed is not None:
         for name, value in results.items():
-            if not math.isfinite(value):
+            if not is_usable(value):
                 raise ResultNotFinite(name, value)
         return dict(results)
     if not results:

@@ -1,5 +1,6 @@
 """The survey: which of the first trials it takes, where they go, and what a search gains by it."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,8 @@ from tumble import InputError, Optimizer, Settings
 from tumble.core.arrays import Array
 from tumble.core.budget import LONGEST_SURVEY, BudgetState, surveys
 from tumble.core.search.candidates import low_discrepancy
-from tumble.core.search.survey import AMONG, farthest
-from tumble.space import Categorical, Int, Space
+from tumble.core.search.survey import AMONG, BESIDE, farthest
+from tumble.space import Categorical, Float, Int, Space
 
 ALL = Settings()
 
@@ -102,6 +103,12 @@ def test_a_cautious_search_makes_none(settings: Settings) -> None:
     assert not any(s.survey for s in asked(optimizer, 3))
 
 
+@pytest.mark.parametrize(("boldness", "some"), [(0.3, False), (0.5, True)])
+def test_with_many_failures_a_search_of_middling_boldness_makes_one(boldness: float, some: bool) -> None:
+    optimizer = Optimizer([(0.0, 1.0)] * 2, 12, 12, constraints=1, seed=0, boldness=boldness)
+    assert any(s.survey for s in asked(optimizer, 3)) is some
+
+
 @pytest.mark.parametrize("method", ["xsf", "eic", "safe-set"])
 def test_other_methods_make_none(method: Any) -> None:
     optimizer = Optimizer([(0.0, 1.0)] * 2, 30, 15, constraints=1, seed=0, method=method)
@@ -125,6 +132,34 @@ def test_it_keeps_known_constraints_and_settings_that_can_be_run() -> None:
     assert all(x["n"] + x["m"] <= 9 for x in seen)
     assert len({tuple(x.values()) for x in seen}) == 6
     assert {x["kind"] for x in seen} == {"a", "b"}
+
+
+def test_what_is_saved_still_says_which_suggestions_were_of_the_survey() -> None:
+    optimizer = Optimizer([(0.0, 1.0)] * 2, 30, 6, constraints=1, seed=0)
+    optimizer.tell([0.5, 0.5], 1.0, [-1.0], billed=False)
+    kinds = [s.survey for s in asked(optimizer, 5)]
+    again = Optimizer.from_dict(json.loads(json.dumps(optimizer.to_dict())))
+    assert [t.suggestion.survey for t in again.trials if t.suggestion is not None] == kinds
+    assert set(kinds) == {True, False}
+
+
+@pytest.mark.parametrize("known", ["x + y <= 0.01", "abs(x + y - 1) <= 1e-7"])
+def test_beside_a_trial_is_not_where_nothing_was_tried(known: str) -> None:
+    space = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0)}, known=[known])
+    optimizer = Optimizer(space, 30, 15, constraints=1, seed=1)
+    asked(optimizer, 7)
+    for t in optimizer.trials:
+        assert t.suggestion is not None
+        earlier = [np.array(other.u) for other in optimizer.trials[: t.number]]
+        if t.suggestion.survey:
+            assert min(np.abs(np.array(t.u) - u).max() for u in earlier) >= BESIDE
+
+
+def test_a_p_safe_of_nearly_0_may_be_asked_for() -> None:
+    settings = Settings(rho_risk=1e-320, rho_0=1e-320)
+    optimizer = Optimizer([(0.0, 1.0)] * 2, 30, 15, constraints=1, seed=0, settings=settings)
+    optimizer.tell([0.5, 0.5], 1.0, [-1.0], billed=False)
+    assert asked(optimizer, 1)[0].survey
 
 
 def test_where_every_setting_was_tried_there_is_none_left() -> None:

@@ -170,6 +170,25 @@ def test_early_stopped_trials_count_where_they_were_measured():
     assert [t.status for t in inside(client).trials] == ["told", "skipped"]
 
 
+def test_a_completed_trial_without_a_metric_is_a_crash_as_the_guide_says():
+    client = open_client()
+    for metrics in ({"cost": 1.0}, {"load": -1.0}):
+        (index,) = client.get_next_trials(1)
+        client.complete_trial(index, raw_data=metrics)
+    opt = inside(client)
+    assert [(t.crashed, t.reason) for t in opt.trials] == [(True, "no data")] * 2
+    assert (opt.trials_left, opt.failures_left) == (8, 1)
+
+
+def test_a_metric_beyond_1e300_is_as_good_as_none_and_the_search_goes_on():
+    client = open_client()
+    for metrics in ({"cost": 1.7e308, "load": -1.0}, {"cost": 1.0, "load": -1.0}):
+        (index,) = client.get_next_trials(1)
+        client.complete_trial(index, raw_data=metrics)
+    assert [t.crashed for t in inside(client).trials] == [True, False]
+    assert client.get_next_trials(1)
+
+
 def test_a_violation_without_an_objective_is_a_failure_and_not_a_crash():
     client = open_client()
     (index,) = client.get_next_trials(1)

@@ -250,10 +250,60 @@ def test_pruned_is_a_trial_without_a_value_and_no_failure() -> None:
     ] * 3
 
 
+@pytest.mark.parametrize("limited", [True, False])
+def test_pruned_first_trials_do_not_keep_the_search_at_one_spot(limited: bool) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = bowl(trial)
+        if limited:
+            trial.set_constraint("load", -0.5)
+        if trial.number < 5:
+            raise optuna.TrialPruned
+        return value
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=7)
+    X = np.array([[t.params["x"], t.params["y"]] for t in study.trials[1:]])  # the first one finds the space
+    apart = np.linalg.norm(X[:, None] - X, axis=2) + 9.0 * np.eye(len(X))
+    assert apart.min() > 0.1
+    assert study.best_trial.number >= 5
+
+
+def test_the_search_leaves_a_region_where_trials_are_pruned() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        trial.set_constraint("load", x - 0.9)
+        if y < 0.3:
+            raise optuna.TrialPruned
+        return x + y
+
+    study = optuna.create_study(sampler=sampler(failures=3, seed=0))
+    study.optimize(objective, n_trials=16)
+    states = [t.state for t in study.trials]
+    assert states.count(TrialState.COMPLETE) > states.count(TrialState.PRUNED) > 0
+    assert study.best_value < 0.8
+
+
 def test_an_infinite_value_is_a_crash() -> None:
     study = optuna.create_study(sampler=sampler())
     study.tell(study.ask({"x": FloatDistribution(0, 1)}), math.inf)
     assert (read_all(study)[0].crashed, read_all(study)[0].reason) == (True, "returned inf")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_value_beyond_1e300_is_a_crash_and_no_warning_of_numpy(sign: float) -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    for value in (1.0, sign * 1.7e308, 0.9, sign * 1e300):
+        study.tell(study.ask({"x": FloatDistribution(0, 1)}), value)
+    study.ask({"x": FloatDistribution(0, 1)})
+    assert [r.crashed for r in read_all(study)[:4]] == [False, True, False, False]
+    assert read_all(study)[1].reason == f"returned {sign * 1.7e308:g}"
+
+
+def test_a_constraint_beyond_1e300_counts_as_an_infinite_one() -> None:
+    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": 1e301}), 1.0)
+    assert (broken.crashed, broken.reason, broken.constraints) == (True, "constraint g is 1e+301", {})
+    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -1e301}), 1.0)
+    assert (kept.failed, kept.constraints) == (False, {})
 
 
 def test_an_infinite_constraint_is_a_crash_and_minus_infinity_says_nothing() -> None:

@@ -11,19 +11,24 @@ import numpy as np
 from ..arrays import Array
 from .candidates import all_over
 from .context import Context
-from .modes import differ
 
 AMONG = 32  # settings all over: the farthest of more of them would nearly always be a corner
+BESIDE = 0.02  # of every range: where a trial lies so near, something was tried
 
 
 def farthest(context: Context, rho: float) -> Array | None:
-    """(D,) of some new settings with φ >= `rho`, the one farthest from every trial; None without any."""
+    """(D,) of some settings with φ >= `rho`, the one farthest from every trial.
+
+    None where there are none, or where each of them lies beside a trial: known constraints may leave little
+    room.
+    """
     history = context.history
     points = all_over(AMONG, history.X.shape[1], context.rng, context.domain, context.known)
     seen = np.vstack([history.X, history.pending])
-    sure = context.models.feasibility.log_prob(points) >= np.log(rho)
-    points = points[sure & differ(points, seen)]
-    if len(points) == 0:
+    away = np.abs(points[:, None, :] - seen)
+    sure = np.exp(context.models.feasibility.log_prob(points)) >= rho
+    allowed = sure & (away.max(axis=2) >= BESIDE).all(axis=1)
+    if not allowed.any():
         return None
-    squares = np.square(points[:, None, :] - seen).sum(axis=2)
-    return np.asarray(points[squares.min(axis=1).argmax()])
+    squares = np.square(away).sum(axis=2).min(axis=1)
+    return np.asarray(points[np.where(allowed, squares, -1.0).argmax()])

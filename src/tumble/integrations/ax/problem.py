@@ -14,6 +14,7 @@ from ax.core.types import ComparisonOp, TParameterization
 from ...errors import InputError
 from ...parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
 from ...space import Space
+from ...trial_checks import LARGEST
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _choice(parameter: ChoiceParameter) -> Parameter:
 
 @dataclass(frozen=True)
 class Measured:
-    """A value to minimise and constraints (g <= 0 is safe); None where a metric is missing."""
+    """A value to minimise and constraints (g <= 0 is safe); None where a metric is missing or too large."""
 
     value: float | None
     constraints: tuple[float | None, ...]
@@ -126,7 +127,7 @@ class _Sum:
     def at(self, metrics: Mapping[str, float]) -> float | None:
         values = [metrics.get(name, np.nan) for name, _ in self.weights]
         total = sum(w * v for (_, w), v in zip(self.weights, values, strict=True))
-        return self.sign * (total - self.bound) if np.isfinite(total) else None
+        return self.sign * (total - self.bound) if abs(total) <= LARGEST else None
 
 
 @dataclass(frozen=True)

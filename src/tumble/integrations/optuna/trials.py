@@ -8,7 +8,7 @@ state                                         meaning
 COMPLETE, every constraint <= 0               told, safe
 COMPLETE, a constraint of others not set      told, not safe: what was not measured is missing
 COMPLETE, some constraint > 0                 told, failed (a violation, with its value)
-COMPLETE, value infinite                      told, crashed
+COMPLETE, value infinite, or beyond 1e300     told, crashed
 PRUNED                                        told without a value; failed only where a constraint is > 0
 FAIL, told (`OUTCOME` is "failure")           told, crashed: billed, and it teaches
 FAIL, never to be tried ("never")             told, crashed: it teaches, and is not billed
@@ -34,6 +34,7 @@ from tumble.integrations.optuna import private
 from tumble.integrations.optuna.notes import BILLED, outcome_of, to_suggestion
 from tumble.parameters import Choice
 from tumble.space import Space
+from tumble.trial_checks import LARGEST
 from tumble.trials import Trial
 
 ConstraintsOf: TypeAlias = Callable[[FrozenTrial], Mapping[str, float]]
@@ -99,21 +100,27 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
     value: float | None = None
     if trial.state == TrialState.COMPLETE:
         value = sign * trial.values[0]
-        if not math.isfinite(value):
+        if _is_too_large(value):
             value, crashed, reason = None, True, f"returned {trial.values[0]:g}"
     constraints = constraints_of(trial) if phase == "told" else {}
-    infinite = [name for name, g in constraints.items() if g == math.inf]
+    infinite = [name for name, g in constraints.items() if g > 0.0 and _is_too_large(g)]
     if infinite:  # no model can be fitted to an infinite violation
-        value, crashed, reason = None, True, reason or f"constraint {infinite[0]} is inf"
+        reason = reason or f"constraint {infinite[0]} is {constraints[infinite[0]]:g}"
+        value, crashed = None, True
     return Reading(
         number=trial.number,
         phase=phase,
         value=value,
-        constraints={name: float(g) for name, g in constraints.items() if math.isfinite(g)},
+        constraints={name: float(g) for name, g in constraints.items() if not _is_too_large(g)},
         crashed=crashed,
         reason=reason,
         billed=bool(trial.system_attrs.get(BILLED, True)) and outcome.get("kind") != "never",
     )
+
+
+def _is_too_large(result: float) -> bool:
+    """Whether a result is infinite, or so large that the difference of two is: nothing can be learned."""
+    return not math.isfinite(result) or abs(result) > LARGEST
 
 
 def _phase(trial: FrozenTrial) -> Phase:

@@ -6,6 +6,7 @@
   const $ = id => document.getElementById(id);
   const short = Figures.short;
   const RETRY = 2000, SILENT = 25000;
+  const TOLD = ["safe", "failed", "unmeasured", "no value"];  // outcomes of a trial that was told
   const state = {study: null, status: null, trials: new Map(), best: null, chosen: null, busy: false, mode: null, lostSince: null, last: null};
 
   // -- kept on this device ---------------------------------------------------------------------------------
@@ -389,14 +390,14 @@
     if (!right) return;
     if (!failed && !Object.keys(results).length) { say("Type what you measured first. If the trial gave nothing, press Failed or Skip.", "bad"); return; }
     const body = {trial: trial.trial, results, if_surprising: "refuse"};
-    if (failed) body.failed = reason;
+    if (failed) body.failed = reason || true;
     send("/tell", body);
   }
 
   function amend(trial, failed) {
     const {results, right, reason} = typed();
     if (!right) return;
-    send("/amend", failed ? {trial: trial.trial, results, failed: reason} : {trial: trial.trial, results});
+    send("/amend", failed ? {trial: trial.trial, results, failed: reason || true} : {trial: trial.trial, results});
   }
 
   function surprise() {
@@ -425,7 +426,7 @@
   function orphanNotice({trial, outcome, draft}) {
     const values = Object.entries(draft).filter(([, v]) => v).map(([k, v]) => `${k.trim()} = ${v}`).join(", ");
     const buttons = [make("button", {type: "button", onclick: () => { kept.drop(`draft:${trial}`); state.shown = null; render(); }}, "Forget them")];
-    if (["safe", "failed", "unmeasured", "no value"].includes(outcome)) buttons.unshift(make("button", {type: "button", onclick: () => { state.mode = {kind: "amend", trial}; render(); }}, "Use them as a correction"));
+    if (TOLD.includes(outcome)) buttons.unshift(make("button", {type: "button", onclick: () => { state.mode = {kind: "amend", trial}; render(); }}, "Use them as a correction"));
     return make("div", {class: "notice"}, make("p", {}, `Trial ${trial} is over already (${outcome}). You had typed ${values}, which it does not have.`), make("div", {class: "buttons"}, ...buttons));
   }
 
@@ -459,10 +460,10 @@
     const head = ["trial", "outcome", ...names, ...results, "P(safe)", "why", ""];
     const rows = [...state.trials.values()].reverse().map(t => make("tr", {},
       make("th", {scope: "row"}, String(t.trial)),
-      make("td", {class: `outcome-${t.outcome}`}, t.outcome + (t.billed ? "" : ", evidence") + (t.amended ? ", amended" : "")),
+      make("td", {class: `outcome-${t.outcome}`}, t.outcome + (!t.billed && (TOLD.includes(t.outcome) || t.outcome === "never") ? ", evidence" : "") + (t.amended ? ", amended" : "")),
       ...names.map(n => make("td", {class: String(t.parameters[n]).includes(" ") ? "long" : ""}, number(t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
       make("td", {}, percent(t.p_safe)), make("td", {class: "why"}, [t.why, t.reason, ...t.changes].filter(Boolean).join(" ")),
-      make("td", {}, ...(["safe", "failed", "unmeasured", "no value"].includes(t.outcome) && t.billed ? [
+      make("td", {}, ...(TOLD.includes(t.outcome) && t.billed ? [
         make("button", {class: "small", type: "button", "aria-label": `correct trial ${t.trial}`, onclick: () => { state.mode = {kind: "amend", trial: t.trial}; render(); $("next").focus(); }}, "correct"),
         make("button", {class: "small", type: "button", "aria-label": `take trial ${t.trial} out`, onclick: () => { state.mode = {kind: "confirm", trial: t.trial}; render(); $("next").focus(); }}, "take out")] : []))));
     $("trials").replaceChildren(make("thead", {}, make("tr", {}, ...head.map(text => make("th", {scope: "col"}, text)))), make("tbody", {}, ...rows));

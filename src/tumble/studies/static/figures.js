@@ -92,7 +92,7 @@ const Figures = (() => {
       this.svg.append(element("title", {}, title));
       this.marks = element("g", {});
       this.svg.append(this.marks);
-      this.outside = 0;
+      this.outside = new Map();
     }
 
     // After `y`, which widens the margin where its labels need it.
@@ -182,19 +182,22 @@ const Figures = (() => {
       if (!this.beyond(x, value, kind, title)) this.dot(x, this.py(value), kind, title);
     }
 
-    beyond(x, value, kind, title) {
+    beyond(x, value, kind, title, what = "value") {
       const y = this.py(value), [top, bottom] = [this.m.top, this.h - this.m.bottom];
       if (y >= top && y <= bottom) return false;
       const [tip, way] = y < top ? [top, 1] : [bottom, -1];
       const made = element("path", {d: `M${x} ${tip}L${x + 6} ${tip + way * 10}H${x - 6}Z`, class: `beyond ${kind}`});
       made.append(element("title", {}, `${title}, outside the axis`));
       this.marks.append(made);
-      this.outside += 1;
+      this.outside.set(what, (this.outside.get(what) || 0) + 1);
       return true;
     }
 
-    // The item of the legend that says how many values lie outside; none where all lie inside.
-    get left() { return this.outside ? [["beyond neutral", this.outside === 1 ? "1 value lies outside" : `${this.outside} values lie outside`]] : []; }
+    // The items of the legend that say how many values, and how many predictions, lie outside; none where all lie inside.
+    get left() {
+      const found = ["value", "prediction"].filter(what => this.outside.has(what)).map(what => [what, this.outside.get(what)]);
+      return found.map(([what, n]) => [`beyond ${what === "value" ? "neutral" : "guess"}`, n === 1 ? `1 ${what} lies outside` : `${n} ${what}s lie outside`]);
+    }
   }
 
   function legend(items) {
@@ -251,7 +254,7 @@ const Figures = (() => {
           const [top, middle, low] = [2, 0, -2].map(k => plot.py(d.predicted[i] + k * d.std[i]));
           plot.path([[x, top], [x, low]], "whisker", {place});
           plot.path([[x - 4, middle], [x + 4, middle]], "whisker", {place});
-          plot.beyond(x, d.predicted[i], "guess", `trial ${number}: margin ${short(d.predicted[i])} predicted`);
+          plot.beyond(x, d.predicted[i], "guess", `trial ${number}: margin ${short(d.predicted[i])} predicted`, "prediction");
         }
         if (d.margin[i] !== null) plot.point(x, d.margin[i], d.margin[i] < 0 ? "failed" : "safe", `trial ${number}: margin ${short(d.margin[i])}`);
       });

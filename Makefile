@@ -14,13 +14,14 @@ CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 RUN_READY = $(VENV)/.ready-run
 TEST_READY = $(VENV)/.ready-test
 
-.PHONY: help run test lint types unit cover docs report bench format clean
+.PHONY: help run ready test lint types unit cover docs report bench format clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     set up .venv (no torch) and run the demonstration; pictures go to out/'
 	@echo 'make test    set up .venv with everything; lint, types, tests, strict docs'
+	@echo 'make ready   set up .venv with everything, and no more'
 	@echo 'make lint    ruff: rules and format; the direction of the imports'
 	@echo 'make types   mypy'
 	@echo 'make unit    pytest'
@@ -40,6 +41,8 @@ run: $(RUN_READY)
 test unit cover bench: export OMP_NUM_THREADS = 1
 test unit cover bench: export OPENBLAS_NUM_THREADS = 1
 test unit cover bench: export MKL_NUM_THREADS = 1
+
+ready: $(TEST_READY)
 
 test: lint types unit $(if $(wildcard mkdocs.yml),docs)
 
@@ -83,9 +86,11 @@ $(RUN_READY): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[plots]'
 	@touch $@
 
+# The pip that comes with an older Python takes a minute longer for so many packages.
 # torch first and alone, so that its build is chosen before anything else asks for it;
 # CONTRIBUTING.md says how to get the CPU build. What serves the tests serves the demonstration too.
 $(TEST_READY): pyproject.toml | $(BIN)/python
+	$(PIP) install 'pip>=25.1'
 	$(PIP) install torch==2.13.0
 	$(PIP) install --editable '.[plots,serve,experiments,botorch,ax,docs,dev]'
 	@touch $(RUN_READY) $@

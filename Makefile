@@ -6,8 +6,10 @@ JOBS ?= 3
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Most modules that come along are never imported: what is, is compiled then.
+# Most modules that come along are never imported: what is, is compiled then, and once, whatever the caller's
+# environment says; without the compiled files every process that a test starts would take three times as long.
 export PIP_NO_COMPILE = 1
+export PYTHONDONTWRITEBYTECODE =
 CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.

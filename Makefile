@@ -15,6 +15,7 @@ CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.
 RUN_READY = $(VENV)/.ready-run
 TEST_READY = $(VENV)/.ready-test
+COMPILED = $(VENV)/.compiled
 
 .PHONY: help run ready test lint types unit cover docs report bench format clean
 .DEFAULT_GOAL := help
@@ -56,10 +57,10 @@ lint: $(TEST_READY)
 types: $(TEST_READY)
 	$(BIN)/mypy $(filter-out docs packaging,$(CODE))
 
-unit: $(TEST_READY)
+unit: $(COMPILED)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=15
 
-cover: $(TEST_READY)
+cover: $(COMPILED)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 format: $(TEST_READY)
@@ -96,3 +97,9 @@ $(TEST_READY): pyproject.toml | $(BIN)/python
 	$(PIP) install torch==2.13.0
 	$(PIP) install --editable '.[plots,serve,experiments,botorch,ax,docs,dev]'
 	@touch $(RUN_READY) $@
+
+# Once after an installation one process imports what the tests import, so that not each of the test processes
+# compiles all of it at the same time. Where that fails, the tests themselves say why.
+$(COMPILED): $(TEST_READY)
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
+	@touch $@

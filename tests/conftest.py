@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in LABORATORIES):
             item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrations_are_read_once() -> Iterator[None]:
+    """Optuna loads its migration scripts two or three times for every database that it opens.
+
+    They are part of Optuna and stay the same; hundreds of tests open a database of their own.
+    """
+    if "optuna" not in sys.modules:
+        yield
+        return
+    from optuna.storages._rdb.storage import _VersionManager
+
+    manager = object.__new__(_VersionManager)
+    manager.url = "sqlite://"
+    script = manager._create_alembic_script()
+    script.get_current_head()  # loads them
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_VersionManager, "_create_alembic_script", lambda self: script)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -420,3 +420,22 @@ def test_a_known_constraint_that_is_a_function_can_not_be_saved():
 def test_known_constraints_that_can_not_be_used_are_refused(known, message):
     with pytest.raises(InputError, match=message):
         Space({"x": Float(0.0, 1.0)}, known)
+
+
+@given(floats(), st.lists(st.floats(0.0, 1.0), max_size=5), st.integers(0, 13), st.integers(0, 10**6))
+def test_many_values_are_those_of_each(parameter, coordinates, digits, seed):
+    assert isinstance(parameter, Float)
+    drawn = np.random.default_rng(seed).uniform(parameter.low, parameter.high, 200)
+    given_values = np.clip([float(f"{x:.{digits}g}") for x in drawn], parameter.low, parameter.high)
+    known = [] if parameter.step else [float(parameter.encode(x)[0]) for x in given_values]
+    t = np.clip([0.0, 1.0, 0.5, *coordinates, *known, *np.nextafter(known, 1.0)], 0.0, 1.0)
+    expected = [parameter.decode(np.array([v])) for v in t]
+    np.testing.assert_array_equal(parameter.decode_many(t), expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 5e-324), (-1e-310, 1e-300), (-1e300, 1e308), (1e15, 1e15 + 2)]
+)
+def test_many_values_of_a_strange_range_are_those_of_each(low, high):
+    parameter, t = Float(low, high), np.linspace(0.0, 1.0, 101)
+    np.testing.assert_array_equal(parameter.decode_many(t), [parameter.decode(np.array([v])) for v in t])

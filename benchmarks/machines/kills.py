@@ -6,6 +6,7 @@ import contextlib
 import random
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
-from .rough import start_tumble
+from .rough import Started, start_tumble
 
 
 @dataclass(frozen=True)
@@ -33,22 +34,34 @@ class Killed:
     seconds: float
 
 
-def kill_runner(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Killed:
+def kill_runner(
+    file: Path,
+    kills: int,
+    seed: int = 0,
+    longest: float = 4.0,
+    start_command: Callable[..., Started] = start_tumble,
+) -> Killed:
     """`tumble run`, killed at random moments, then left to end."""
     rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
     known: dict[int, dict[str, float]] = {}
     while done < kills and (not known or len(known) < read_study_file(file).trials):
-        process = start_tumble("run", file)
+        process = start_command("run", file)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(rng.uniform(0.0, longest))
         done += _kill(process)
         lost += _compare(known, file)
-    assert start_tumble("run", file).wait() == 0
+    assert start_command("run", file).wait() == 0
     lost += _compare(known, file)
     return _judge(file, done, lost, time.monotonic() - start)
 
 
-def kill_hand(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Killed:
+def kill_hand(
+    file: Path,
+    kills: int,
+    seed: int = 0,
+    longest: float = 4.0,
+    start_command: Callable[..., Started] = start_tumble,
+) -> Killed:
     """`tumble ask` and `tumble tell` by hand, each killed at random moments, until every trial is told."""
     rng, start, lost, done = random.Random(seed), time.monotonic(), 0, 0
     known: dict[int, dict[str, float]] = {}
@@ -60,7 +73,7 @@ def kill_hand(file: Path, kills: int, seed: int = 0, longest: float = 4.0) -> Ki
         words: list[object] = ["ask", file, "--json"]
         if owned:
             words = ["tell", file, owned[0].trial, *_measure(owned[0].parameters)]
-        process = start_tumble(*words)
+        process = start_command(*words)
         if done < kills:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(rng.uniform(0.0, longest))
@@ -76,7 +89,7 @@ def _measure(parameters: dict[str, Any]) -> list[str]:
     return [f"cost={(x - 0.4) ** 2 + (y - 0.6) ** 2:.12f}", f"load={load_:.12f}"]
 
 
-def _kill(process: subprocess.Popen[bytes]) -> bool:
+def _kill(process: Started) -> bool:
     """Kill it; whether it was still there."""
     alive = process.poll() is None
     process.kill()

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 # A rough field: four in ten settings fail, and neighbours say little.  Every start and end goes to a log.
 ROUGH = """\
@@ -86,6 +86,19 @@ def postgres(where: Path | None = None, **settings: object) -> Iterator[str]:
     """The address of a real PostgreSQL, which is there for a while; see `postgres_server`."""
     with postgres_server(where, **settings) as server:
         yield address_of(server)
+
+
+class Started(Protocol):
+    """A command that was started: as much of `subprocess.Popen` as it takes to kill it."""
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, when it has ended; `subprocess.TimeoutExpired` where that takes longer."""
+
+    def kill(self) -> None:
+        """End it at once."""
 
 
 def start_tumble(*words: object) -> subprocess.Popen[bytes]:

@@ -16,6 +16,7 @@ from tumble.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
+EPSILON = float(np.finfo(float).eps)
 DIGITS = 12  # of a value that comes back exactly as it was given; from those of the range on
 
 
@@ -148,6 +149,21 @@ class Float:
         # a value that someone gave comes back as it was given
         is_given = self.low <= plain <= self.high and self.encode(plain)[0] == t
         return plain if is_given else min(max(x, self.low), self.high)
+
+    def decode_many(self, t: Array) -> Array:
+        """(M,) the values at the coordinates t (M,) in [0, 1], to the last digit what `decode` gives.
+
+        Nearly all of them are no round number, so that they can be worked out at once; where one may be a
+        value that someone gave, and on a logarithmic scale, `decode` is asked.
+        """
+        if self.log or self.step is not None:
+            return np.array([self.decode(np.array([v])) for v in t.tolist()])
+        x, given = self.low + t * (self.high - self.low), 16.0 * EPSILON * max(abs(self.low), abs(self.high))
+        with np.errstate(all="ignore"):  # what can't be rounded is asked for as well
+            maybe = ~(np.abs(np.round(x, DIGITS - self._size) - x) > given) | (t == 0.0) | (t == 1.0)
+        values = np.clip(x, self.low, self.high)
+        values[maybe] = [self.decode(np.array([v])) for v in t[maybe].tolist()]
+        return values
 
     def snap(self, u: Array) -> Array:
         """The nearest admissible coordinates of u (M, 1)."""

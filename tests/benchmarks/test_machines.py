@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import multiprocessing
+import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from benchmarks.machines.kills import kill_hand, kill_runner
 from benchmarks.machines.outages import restart_server
 from benchmarks.machines.races import peak_of, race
 from benchmarks.machines.rough import address_of, postgres, postgres_server, write_rough_study
+from tumble.cli import main
 from tumble.studies import locking
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
@@ -51,9 +53,37 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
+class Forked:
+    """A command of tumble in a process that has imported all of it: a kill hits its work, not its imports."""
+
+    def __init__(self, *words: object) -> None:
+        fork = multiprocessing.get_context("fork")
+        self._process = fork.Process(target=self._run, args=([str(word) for word in words],))
+        self._process.start()
+
+    @staticmethod
+    def _run(words: list[str]) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        main(words)
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("tumble", timeout or 0.0)
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
 def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(folder: Path, storage: str) -> None:
     file = write_rough_study(folder, storage, trials=8, failures=8, stop=False, pause=0.2)
-    found = kill_runner(file, kills=3, seed=1)
+    found = kill_runner(file, kills=3, seed=1, longest=1.5, start_command=Forked)
     assert found.kills >= 1
     assert (found.told, found.lost, found.twice) == (8, 0, 0)
     assert found.failures == found.failures_measured
@@ -63,7 +93,7 @@ def test_a_study_by_hand_that_is_killed_loses_nothing_and_counts_nothing_twice(
     folder: Path, storage: str
 ) -> None:
     file = write_rough_study(folder, storage, trials=2, failures=2, stop=False)
-    found = kill_hand(file, kills=3, seed=2)
+    found = kill_hand(file, kills=3, seed=2, longest=0.5, start_command=Forked)
     assert (found.told, found.lost, found.twice) == (2, 0, 0)
     assert found.failures == found.failures_measured
 

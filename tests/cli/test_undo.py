@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,15 +19,22 @@ from tumble.studies.study_file import read_study_file
 Cli = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> Path:
-    """A study by hand with seven told trials."""
-    file = write_study(tmp_path, trials=12, command="")
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study by hand with seven told trials."""
+    file = write_study(tmp_path_factory.mktemp("told"), trials=12, command="")
     with Ledger(read_study_file(file)) as ledger:
         for _ in range(7):
             s = ledger.ask()
             ledger.tell(s.number, measured(s.x))
-    return file
+    return file.parent
+
+
+@pytest.fixture
+def study(told: Path, tmp_path: Path) -> Path:
+    """That study, for one test."""
+    shutil.copytree(told, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "bowl.toml"
 
 
 def measured(x: dict[str, float]) -> dict[str, float]:

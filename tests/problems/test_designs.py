@@ -54,11 +54,15 @@ def _parameters(design):
 def test_a_global_search_finds_the_stated_optimum_and_nothing_better(name):
     design = DESIGNS[name]
     generations = {"ten-bar-truss": 400, "refrigeration": 500, "robot-gripper": 400}.get(name, 250)
-    found = global_search(
-        design.objective, design.limits, design.space, seeds=(0, 1), generations=generations
-    )
-    assert found.value >= design.f_min - 1e-6 * abs(design.f_min)
-    assert found.value <= design.f_min + LOOSE.get(name, 0.001) * abs(design.f_min)
+    most = design.f_min + LOOSE.get(name, 0.001) * abs(design.f_min)
+    for seed in (0, 1):  # the second where the first ends elsewhere
+        found = global_search(
+            design.objective, design.limits, design.space, seeds=(seed,), generations=generations
+        )
+        assert found.value >= design.f_min - 1e-6 * abs(design.f_min)
+        if found.value <= most:
+            return
+    raise AssertionError("no search found it")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,7 +118,7 @@ def test_every_limit_may_be_tightened_by_the_slack_and_leaves_a_safe_design(name
     def worst(x):
         return design.limits(x).max(axis=-1)
 
-    found = global_search(worst, lambda x: np.full((*x.shape[:-1], 1), -1.0), design.space, generations=60)
+    found = global_search(worst, lambda x: np.full((*x.shape[:-1], 1), -1.0), design.space, generations=25)
     assert found.value < -design.slack
 
 

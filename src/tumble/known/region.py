@@ -146,14 +146,9 @@ def column(parameter: Parameter, u: Array) -> Array:
             places = (u[:, 0] >= 0.5).astype(int) if parameter.width == 1 else u.argmax(axis=1)
         return _numbers(choices)[places]
     if isinstance(parameter, Float) and parameter.step is None:
-        return _along(parameter, np.clip(u[:, 0], 0.0, 1.0))
+        return parameter.decode_many(np.clip(u[:, 0], 0.0, 1.0))
     points, back = np.unique(parameter.snap(u)[:, 0], return_inverse=True)
     return np.array([float(parameter.decode(np.array([t]))) for t in points])[back]  # type: ignore[arg-type]
-
-
-def _along(parameter: Float, t: Array) -> Array:
-    """(M,) the values at t (M,), to the last digit those that are run."""
-    return np.array([parameter.decode(np.array([v])) for v in t.tolist()])
 
 
 def _numbers(choices: Sequence[Choice]) -> Array:

@@ -238,7 +238,7 @@ def test_trials_that_are_added_teach_as_much_as_the_first_ones():
     X, crashed = grown(SETTLED + 25)
     x = np.random.default_rng(1).random((200, 3))
     added = 0
-    for n in range(SETTLED + 1, len(X) + 1):
+    for n in range(SETTLED + 1, len(X) + 1, 3):
         added += drawn_from(n) < n
         found = fit_crashes(X[:n], crashed[:n], "matern52")
         at_once = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed[:n]), 16384)
@@ -246,7 +246,7 @@ def test_trials_that_are_added_teach_as_much_as_the_first_ones():
         error = np.abs(np.exp(found.log_prob(x)) - np.exp(many.log_prob(x)))
         assert error.max() < 0.06
         assert error.mean() < 0.008
-    assert added >= 15
+    assert added >= 5
 
 
 def test_a_crash_that_no_draw_foresaw_makes_the_draws_anew():

@@ -57,8 +57,8 @@ def creeping_steps(settings: Settings, method: MethodName, dim: int, seed: int) 
 
 def test_the_search_does_not_creep_as_0_1_0_did() -> None:
     old = replace(Settings(), **OTHERWISE)
-    assert sum(creeping_steps(old, "xsf", 3, seed) for seed in (0, 1)) >= 10
-    assert sum(creeping_steps(Settings(), "tumble", 3, seed) for seed in (0, 1)) <= 2
+    assert creeping_steps(old, "xsf", 3, seed=0) >= 5
+    assert creeping_steps(Settings(), "tumble", 3, seed=0) <= 1
 
 
 @pytest.mark.parametrize("limits", [1, 2])

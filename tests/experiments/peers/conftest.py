@@ -17,3 +17,6 @@ def light(monkeypatch):
         monkeypatch.setitem(SETTINGS, name, {**SETTINGS[name], **little})
     fit = partial(botorch.fit_gpytorch_mll, optimizer_kwargs={"options": {"maxiter": 20}})
     monkeypatch.setattr(botorch, "fit_gpytorch_mll", fit)
+    scbo = pytest.importorskip("experiments.peers.scbo").ScalableConstrained
+    every = scbo._candidates  # two thousand, which are drawn jointly
+    monkeypatch.setattr(scbo, "_candidates", lambda self: every(self)[:200])

@@ -226,16 +226,14 @@ def run_loop(problem, trials, failures, seed):
 @pytest.mark.parametrize(("name", "failures", "close"), [("figure1", None, 0.01), ("gardner-cosine", 6, 0.1)])
 def test_twenty_trials_in_botorch_reach_what_minimize_reaches(name, failures, close):
     problem = problems.get(name)
-    ours, theirs = [], []
-    for seed in range(6):
-        result = tumble.minimize(problem, problem.bounds, trials=20, failures=failures, seed=seed)
-        assert result.fun is not None
-        ours.append(result.fun - problem.f_min)
+    results = [tumble.minimize(problem, problem.bounds, 20, failures, seed=seed) for seed in range(3)]
+    assert np.median([np.inf if r.fun is None else r.fun - problem.f_min for r in results]) < close
+    for seed in range(6):  # half of them end in another basin, 0.16 or 1.0 higher; which, depends on rounding
         seen = run_loop(problem, 20, failures, seed=seed)
-        theirs.append(problem.regret([e.value for e in seen], [e.safe for e in seen])[-1])
         assert failures is None or sum(not e.safe for e in seen) <= failures
-    assert np.median(ours) < close  # the next best basin is 0.16 or 1.0 higher
-    assert np.min(theirs) < close  # half of the seeds end in another basin; which, depends on rounding
+        if problem.regret([e.value for e in seen], [e.safe for e in seen])[-1] < close:
+            return
+    raise AssertionError("no seed reached it")
 
 
 @pytest.mark.parametrize("failed", [[True, False], np.array([True, False]), tensor([1.0, 0.0]) > 0, [1, 0]])

@@ -16,7 +16,7 @@ import tumble
 
 # Some of these trials have parameters that others lack; that the sampler says so is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore:the parameter .* is drawn at random:UserWarning")
-QUICK = tumble.Settings(restarts=2, raw_samples=32, grid=32, n_minima=4)
+QUICK = tumble.Settings(restarts=1, raw_samples=16, grid=16, n_minima=2)
 
 
 class TestWithoutABudget(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):

@@ -114,7 +114,7 @@ def _surveyed(
     While not one value is known although not every trial failed, there is no gain to follow: it is due.
     """
     context, history = search.context, search.context.history
-    if decision.mode != "bold" or not method.surveys:
+    if decision.mode != "bold" or not method.surveys or context.settings.survey == 0.0:
         return None
     known = len(history.X) + len(history.pending)
     blind = not np.isfinite(history.y).any() and not history.failed.all()

@@ -115,7 +115,7 @@ class Settings:
     survey
         While at most so many trials are known for each failure that is left, and for every two trials left, a
         bold trial of the default search goes where nothing was tried (`core.search.survey`), up to the sixth.
-        0 for never.
+        It does so, too, while no trial has a value although not all failed: each was pruned. 0 for never.
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).

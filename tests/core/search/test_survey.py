@@ -17,6 +17,7 @@ from tumble.core.budget import LONGEST_SURVEY, BudgetState, surveys
 from tumble.core.search.candidates import low_discrepancy
 from tumble.core.search.survey import AMONG, BESIDE, farthest
 from tumble.space import Categorical, Float, Int, Space
+from tumble.trials import Trial
 
 ALL = Settings()
 
@@ -160,6 +161,16 @@ def test_a_p_safe_of_nearly_0_may_be_asked_for() -> None:
     optimizer = Optimizer([(0.0, 1.0)] * 2, 30, 15, constraints=1, seed=0, settings=settings)
     optimizer.tell([0.5, 0.5], 1.0, [-1.0], billed=False)
     assert asked(optimizer, 1)[0].survey
+
+
+@pytest.mark.parametrize(("share", "is_due"), [(0.5, True), (0.0, False)])
+def test_while_no_trial_has_a_value_it_is_due_unless_it_is_switched_off(share: float, is_due: bool) -> None:
+    pruned = [Trial(n, None, (0.1 * n, 0.5), status="told", constraints=(-1.0,)) for n in range(9)]
+    optimizer = Optimizer.from_trials(
+        [(0.0, 1.0)] * 2, pruned, trials=30, failures=5, constraints=["c"], seed=0,
+        settings=replace(Settings(), survey=share),
+    )  # fmt: skip
+    assert optimizer.ask().survey is is_due
 
 
 def test_where_every_setting_was_tried_there_is_none_left() -> None:

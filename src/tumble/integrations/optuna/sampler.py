@@ -5,8 +5,8 @@ What it decided is written back as one attribute of the trial.  Between two call
 saves time, so any number of threads, processes and machines may share a study, and any of them may die.
 
 Beside it: `trials` says what a stored trial means, `notes` and `outcomes` what is written to it,
-`distributions` translates parameters, `gate` keeps a hard budget among many workers, and `private` holds
-every private name of Optuna.
+`distributions` translates parameters, `gate` keeps a hard budget among many workers, `advice` says what a
+user may not expect, and `private` holds every private name of Optuna.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tumble.core.settings import Settings
 from tumble.counting import safe_range, without_gain
 from tumble.errors import BudgetExhausted, InputError
 from tumble.explanation import explain
-from tumble.integrations.optuna import distributions, private
+from tumble.integrations.optuna import advice, distributions, private
 from tumble.integrations.optuna.changes import changed_trials, changes_of, last_change
 from tumble.integrations.optuna.gate import Gate, fail_silent_trials, refused, stop
 from tumble.integrations.optuna.insisting import insist
@@ -215,7 +215,8 @@ class TumbleSampler(BaseSampler):
     ) -> Any:
         """A seeded random value: for the first trial, and for parameters that can't be searched."""
         _check_single_objective(study)
-        why = self._why_at_random(study, param_name, param_distribution)
+        _, others = self._with_parameters(study) if self._space is None else ([], [])
+        why = advice.why_at_random(param_name, param_distribution, self._space, others)
         if why:
             text = f"the parameter {param_name!r} is drawn at random, because {why}"
             self.warn(study, f"at random {param_name}", text)
@@ -345,45 +346,13 @@ class TumbleSampler(BaseSampler):
         crashed = [trial for trial, reading in told if reading.crashed]
         return crashed, [trial for trial, reading in told if not reading.crashed]
 
-    def _why_at_random(self, study: Study, name: str, distribution: BaseDistribution) -> str:
-        """Why a parameter is not searched, and what to do; empty while the parameters are being learned.
-
-        Parameters
-        ----------
-        study
-            The study.
-        name
-            The name of the parameter.
-        distribution
-            What the trial asks for.
-        """
-        obstacle, remedy = distributions.obstacle(distribution), f"space={{..., {name!r}: {distribution!r}}}"
-        if obstacle:
-            return f"it can't be searched: {obstacle}"
-        if self._space is None:
-            _, others = self._with_parameters(study)
-            if not others or name in distributions.common(others):
-                return ""
-            return (
-                "not every trial has it with the same range or choices; where those never change, give the "
-                f"sampler {remedy}"
-            )
-        if name not in self._space:
-            return f"the space of the TumbleSampler lacks it; add its distribution: {remedy}"
-        if self._space[name] != distribution:
-            return (
-                f"the trial asks for {distribution!r}, and the space of the TumbleSampler has "
-                f"{self._space[name]!r}; make them the same"
-            )
-        return ""
-
     def _suggest(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> tuple[Suggestion, dict[str, Any]]:
         """The suggestion in the user's sign, and what is to be written to the trial."""
         others = [t for t in changed_trials(study) if t.number != trial.number]
         optimizer = self._optimizer(study, search_space, others)
-        for kind, text in _warnings(optimizer, self.trials):
+        for kind, text in advice.unexpected(optimizer, self.trials):
             self.warn(study, kind, text)
         earlier = [t for t in others if t.state == TrialState.RUNNING and t.number < trial.number]
         undecided = sum(not has_setting(self.setting_of(t), search_space) for t in earlier)
@@ -503,22 +472,3 @@ def _check_single_objective(study: Study) -> None:
 
 def _sign(study: Study) -> float:
     return -1.0 if study.direction == StudyDirection.MAXIMIZE else 1.0
-
-
-def _warnings(optimizer: Optimizer, trials: int) -> Iterator[tuple[str, str]]:
-    """What a user of Optuna may not expect of a sampler with so many `trials`: a kind and a sentence each."""
-    if optimizer.trials_left <= 0:
-        yield (
-            "past",
-            f"all {trials} trials of the TumbleSampler are used, and the study goes on: the "
-            "budget of failures was planned for those; give the sampler as many trials as the study will run",
-        )
-    for trial in optimizer.trials:
-        if trial.value is not None and None in trial.constraints and not trial.failed:
-            measured = zip(optimizer.constraint_names, trial.constraints, strict=True)
-            names = ", ".join(name for name, g in measured if g is None)
-            yield (
-                "unmeasured",
-                f"trial {trial.number} is complete without {names}: what was not measured is missing, never "
-                "safe, so this trial can't be the best; set every constraint with trial.set_constraint",
-            )

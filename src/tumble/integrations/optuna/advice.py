@@ -1,0 +1,65 @@
+"""What a user of Optuna may not expect of the sampler, as sentences that say what to do."""
+
+from collections.abc import Iterator, Sequence
+
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial
+
+from tumble.integrations.optuna import distributions
+from tumble.optimizer import Optimizer
+
+
+def why_at_random(
+    name: str, distribution: BaseDistribution, space: dict[str, BaseDistribution] | None,
+    learned_from: Sequence[FrozenTrial],
+) -> str:  # fmt: skip
+    """Why a parameter is drawn at random; empty while the parameters are being learned.
+
+    Parameters
+    ----------
+    name
+        The name of the parameter.
+    distribution
+        What the trial asks for.
+    space
+        The parameters that the sampler was given, or None.
+    learned_from
+        The trials from which the parameters are learned where none were given.
+    """
+    obstacle, remedy = distributions.obstacle(distribution), f"space={{..., {name!r}: {distribution!r}}}"
+    if obstacle:
+        return f"it can't be searched: {obstacle}"
+    if space is None:
+        if not learned_from or name in distributions.common(learned_from):
+            return ""
+        return (
+            "not every trial has it with the same range or choices; where those never change, give the "
+            f"sampler {remedy}"
+        )
+    if name not in space:
+        return f"the space of the TumbleSampler lacks it; add its distribution: {remedy}"
+    if space[name] != distribution:
+        return (
+            f"the trial asks for {distribution!r}, and the space of the TumbleSampler has "
+            f"{space[name]!r}; make them the same"
+        )
+    return ""
+
+
+def unexpected(optimizer: Optimizer, trials: int) -> Iterator[tuple[str, str]]:
+    """What may surprise in a search with so many `trials`: a kind and a sentence each."""
+    if optimizer.trials_left <= 0:
+        yield (
+            "past",
+            f"all {trials} trials of the TumbleSampler are used, and the study goes on: the "
+            "budget of failures was planned for those; give the sampler as many trials as the study will run",
+        )
+    for trial in optimizer.trials:
+        if trial.value is not None and None in trial.constraints and not trial.failed:
+            measured = zip(optimizer.constraint_names, trial.constraints, strict=True)
+            names = ", ".join(name for name, g in measured if g is None)
+            yield (
+                "unmeasured",
+                f"trial {trial.number} is complete without {names}: what was not measured is missing, never "
+                "safe, so this trial can't be the best; set every constraint with trial.set_constraint",
+            )

@@ -521,9 +521,9 @@ def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> N
     [
         (0, "risk is taken in 0 of 30 trials."),
         (1, "risk is taken in 30 of 30 trials."),
-        (3, "risk is taken in 30 of 30 trials; 1 of the first looks where nothing was tried."),
-        (8, "risk is taken in 30 of 30 trials; 4 of the first look where nothing was tried."),
-        (30, "risk is taken in 30 of 30 trials; 6 of the first look where nothing was tried."),
+        (3, "risk is taken in 30 of 30 trials; 1 early one looks where nothing was tried."),
+        (8, "risk is taken in 30 of 30 trials; 4 early ones look where nothing was tried."),
+        (30, "risk is taken in 30 of 30 trials; 6 early ones look where nothing was tried."),
     ],
 )
 def test_a_plan_says_how_many_trials_a_survey_takes(failures: int, words: str) -> None:

@@ -83,8 +83,8 @@ class Plan:
     @property
     def _survey(self) -> str:
         """How many of the first trials follow no gain."""
-        looks = "looks" if self.surveyed == 1 else "look"
-        return f"; {self.surveyed} of the first {looks} where nothing was tried" if self.surveyed else ""
+        look = "one looks" if self.surveyed == 1 else "ones look"
+        return f"; {self.surveyed} early {look} where nothing was tried" if self.surveyed else ""
 
 
 def _shown(rho: float) -> str:

@@ -1,5 +1,6 @@
 """What every test process shares: one BLAS thread, no display, how hard Hypothesis tries, what is covered."""
 
+import gc
 import os
 import shutil
 import sys
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in LABORATORIES):
             item.add_marker(pytest.mark.no_cover)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported by now stays; Python need not look through all of it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,7 @@
 # Everything is installed into .venv; a target installs again only when pyproject.toml has changed.
 
 PYTHON ?= python3
-JOBS ?= 4
+JOBS ?= 3
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -35,7 +35,7 @@ help:
 	@echo 'make bench   speed and quality beside the neighbours'
 	@echo 'make clean   remove .venv and everything that was built'
 	@echo
-	@echo 'Variables: PYTHON=python3.12 (any from 3.11), JOBS=4 (test processes)'
+	@echo 'Variables: PYTHON=python3.12 (any from 3.11), JOBS=3 (test processes)'
 
 run: $(RUN_READY)
 	$(BIN)/python examples/demo.py

@@ -5,9 +5,9 @@
 An `ask` is timed with its fits, after one new observation, on Hartmann 6D. The history is the library's own
 trials up to then ("own", what its user waits for), or the same one for all: tumble's own ("search"), or
 uniform points ("uniform"); three of each. Seconds are those of the processor (all run on one thread), and the
-libraries take turns, so that a busy machine disturbs none; means are compared as ratios, because beyond 40
-observations tumble learns hyperparameters only when there are 8 % more of them: a median would leave the fits
-out.
+libraries take turns, so that a busy machine disturbs all of them; it still costs tumble most, whose calls are
+small. Means are compared as ratios, because beyond 40 observations tumble learns hyperparameters only when
+there are 8 % more of them: a median would leave the fits out.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ MODULES = house.modules()
 # Private names of other libraries, each in one module of ours that says why it needs them.
 FOREIGN = {
     "tumble.integrations.optuna.private": "Optuna has no public way to them",
+    "tumble.integrations.optuna.reading": "the tables of Optuna, and the methods that read them",
     "benchmarks.fingerprint.models": "the public way to an experiment of Ax's Client came after 0.1.0",
 }
 

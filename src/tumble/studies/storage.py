@@ -16,6 +16,7 @@ import sqlalchemy
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 
+from tumble.integrations.optuna.reading import QuickReader
 from tumble.studies import storage_url
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import NoStudy, StudyFileError
@@ -80,7 +81,7 @@ def give_back(storage: RDBStorage) -> None:
     storage.engine.dispose()
 
 
-class _Database(RDBStorage):
+class _Database(QuickReader):
     """A database that closes its connections where it can't be used."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -1,8 +1,9 @@
 """Every name of Optuna that its documentation does not promise, each behind a function with a plain name.
 
-No other module of tumble touches a private name of Optuna.  When Optuna changes one of them, one function
-here and one test in ``tests/integrations/optuna/test_private.py`` change with it.  What stands here has no
-public counterpart in Optuna 5; the reason stands with each function.
+No other module of tumble touches a private name of Optuna, but for `reading`, which knows its tables.  When
+Optuna changes one of them, one function here and one test in
+``tests/integrations/optuna/test_private.py`` change with it.  What stands here has no public counterpart in
+Optuna 5; the reason stands with each function.
 """
 
 from __future__ import annotations

@@ -4,8 +4,10 @@ import copy
 import pickle
 import threading
 
+from threadpoolctl import threadpool_info, threadpool_limits
+
 import tumble
-from tumble._threads import Turn
+from tumble._threads import Turn, one_blas_thread
 
 
 def together(count, work):
@@ -55,3 +57,19 @@ def test_an_optimizer_is_copied_and_pickled_as_before():
         assert other.ask().x == opt.suggest(0).x
     with Turn() as turn:
         assert turn is None
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_blas_has_one_thread_until_the_last_suggestion_is_worked_out_and_then_as_many_as_before():
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert blas_threads() == {1}
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}

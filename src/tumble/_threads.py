@@ -5,8 +5,8 @@ shared with the trials themselves it costs a factor of ten.
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -21,11 +21,36 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside the block, and restore what was set."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+class _Limit:
+    """BLAS is limited from the first thread that comes in to the last one that leaves.
+
+    The limit is the whole process's: a thread that restored it as it leaves would lift it for the others, and
+    one that came in meanwhile would restore the limit itself.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Limit BLAS to one thread inside the block, and restore what was set when no thread is inside one."""
+    return _LIMIT
 
 
 class Turn:

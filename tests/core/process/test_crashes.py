@@ -10,6 +10,7 @@ from scipy.special import log_ndtr, ndtr
 from tests.oracles import KERNELS, central, close, cov_values
 from tumble.core.feasibility import Feasibility
 from tumble.core.process.crashes import (
+    BEGUN,
     DRAWS,
     RARE,
     SHARPNESS,
@@ -257,6 +258,31 @@ def test_a_crash_that_no_draw_foresaw_makes_the_draws_anew():
     found = fit_crashes(X, crashed, "matern52")
     anew = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed), DRAWS)
     np.testing.assert_allclose(found.draws.h, anew.h, atol=1e-6)
+
+
+def test_trials_that_contradict_the_draws_again_and_again_cost_few_draws(monkeypatch):
+    """Also where two searches take turns: what is kept of one leaves room for the other."""
+    made = []
+
+    def noted(*arguments: Any) -> Any:
+        made.append(arguments)
+        return draw_given_signs(*arguments)
+
+    monkeypatch.setattr("tumble.core.process.crashes.draw_given_signs", noted)
+    rng, kept = np.random.default_rng(0), Kept(2**25)
+    searches = [(0.5 * rng.random((124, 3)), rng.random(124) < 0.5) for _ in range(2)]
+    for X, crashed in searches:
+        made.clear()
+        fit_crashes(X[:120], crashed[:120], "matern52", kept=kept)
+        assert len(made) == BEGUN + 1  # else the crashes are not contrary enough for what follows
+    for n in range(120, 125):
+        for X, crashed in searches:
+            made.clear()
+            found = fit_crashes(X[:n], crashed[:n], "matern52", kept=kept).draws
+            assert len(made) == (n > 120)
+            np.testing.assert_array_equal(
+                found.h, fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws.h
+            )
 
 
 def test_an_answer_for_a_read_only_array_is_kept():

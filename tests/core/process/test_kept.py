@@ -26,8 +26,20 @@ def test_what_is_kept_can_not_be_changed():
 
 def test_what_is_larger_than_all_that_may_be_kept_is_not_kept():
     kept = Kept(most_bytes=800)
+    kept.keep("small", np.zeros(10))
     kept.keep("one", np.zeros(101))
     assert kept.get("one") is None
+    assert kept.get("small") is not None
+
+
+def test_an_array_is_forgotten():
+    kept = Kept(most_bytes=800)
+    for key in ("one", "two"):
+        kept.keep(key, np.zeros(10))
+    kept.forget("one")
+    kept.forget("never kept")
+    assert kept.get("one") is None
+    assert kept.get("two") is not None
 
 
 def test_so_many_arrays_are_kept_and_no_more():

@@ -11,7 +11,7 @@ FEWEST, MOST = 41, 256  # data; with as many, an inverse pays that is used in on
 
 
 def cholesky(K: Array) -> Array:
-    """Lower factor of K (N, N), with as little jitter as it takes; K may be left modified."""
+    """Lower factor of K (N, N), with as little jitter as it takes; K stays as it is."""
     scale = float(np.mean(np.diag(K))) if len(K) else 1.0
     for jitter in JITTERS:
         factor, info = dpotrf(K + jitter * scale * np.eye(len(K)) if jitter else K, lower=1, clean=1)

@@ -11,6 +11,7 @@ with C the covariance of h at the trials and k that of h(x) with them, the const
 """
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -34,6 +35,7 @@ FEWER = 128  # so many are enough to compare settings where a failure is afforda
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
 ANEW = 1.25  # beyond 40 trials the draws are made anew when there are so many times as many
+BEGUN = 5  # so often they are begun again because of trials that contradict them; then each time from all
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
 
@@ -161,20 +163,24 @@ def fit_crashes(
 ) -> Crashes:
     """The latent process given trials X (N, D) and which of them crashed, by `count` draws.
 
-    Beyond 40 trials the draws are kept, and later trials are added to them. They are made anew when there are
-    a quarter more trials, and when too few of them agree with a new trial. Keeping them changes no bit of
-    them.
+    Beyond 40 trials, later trials are added to draws that were made from the first ones. They are made anew
+    when there are a quarter more trials, and when too few of them agree with a new one; where that happens
+    again and again, from all trials. Draws are kept, which changes no bit of them.
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
-    C, signs = _of_trials(covariance, X, mean), np.where(crashed, 1.0, -1.0)
-    first = drawn_from(len(X))
-    while True:
-        chol = cholesky_by_rows(C, first)
-        draws = _first_draws(covariance, X[:first], signs[:first], mean, count, kept)
-        draws = _grown(draws, covariance, X, signs, mean, chol, kept)
-        if len(draws.h) == len(X):
-            return Crashes(covariance, X, crashed, mean, chol, draws)
-        first = len(draws.h) + 1
+    C, n = _of_trials(covariance, X, mean), len(X)
+    trials = _Trials(covariance, X, np.where(crashed, 1.0, -1.0), mean, count, kept)
+    first = drawn_from(n)
+    for _ in range(BEGUN):
+        refused = trials.refused(first)
+        if refused is None:
+            chol = cholesky_by_rows(C, first)
+            draws = trials.draws(first, chol)
+            if len(draws.h) == n:
+                return Crashes(covariance, X, crashed, mean, chol, draws)
+            refused = len(draws.h)
+        first = refused + 1
+    return Crashes(covariance, X, crashed, mean, cholesky_by_rows(C, n), trials.first_draws(n))
 
 
 def drawn_from(n: int) -> int:
@@ -192,37 +198,77 @@ def _of_trials(covariance: Covariance, X: Array, mean: MeanLaw) -> Array:
     return C
 
 
-def _first_draws(
-    covariance: Covariance, X: Array, signs: Array, mean: MeanLaw, count: int, kept: Kept
-) -> SignedDraws:
-    """Draws at trials X (N, D) with these signs (N,), kept or made."""
-    key = covariance.kernel, mean, count, X.tobytes(), signs.tobytes()
-    known = kept.get(key)
-    if known is None:
-        draws = draw_given_signs(mean.centre, _of_trials(covariance, X, mean), signs, count)
-        known = _in_one(draws)
-        kept.keep(key, known)
-    return _apart(known)
+@dataclass(frozen=True)
+class _Trials:
+    """N trials, and the draws that were made given them.
 
+    Parameters
+    ----------
+    covariance
+        Of the smooth part.
+    X : (N, D)
+        Where they lie.
+    signs : (N,)
+        1 where they crashed, else -1.
+    mean
+        The law of the constant mean.
+    count
+        How many draws there are.
+    kept
+        What was drawn lately.
+    """
 
-def _grown(
-    draws: SignedDraws, covariance: Covariance, X: Array, signs: Array, mean: MeanLaw, chol: Array, kept: Kept
-) -> SignedDraws:
-    """First `draws`, to which as many of the trials X (N, D) are added as agree with enough of them."""
-    (first, count), n = draws.h.shape, len(X)
-    if first == n:
-        return draws
-    keys = {
-        m: (covariance.kernel, mean, count, first, X[:m].tobytes(), signs[:m].tobytes())
-        for m in range(n, first, -1)
-    }
-    enough = 0.5 * draws.effective
-    known = next((found for key in keys.values() if (found := kept.get(key)) is not None), None)
-    begun = draws if known is None else _apart(known)
-    grown = add_signs(begun, mean.centre, chol, signs[len(begun.h) :], first, enough)
-    if len(grown.h) > len(begun.h):
-        kept.keep(keys[len(grown.h)], _in_one(grown))
-    return grown
+    covariance: Covariance
+    X: Array
+    signs: Array
+    mean: MeanLaw
+    count: int
+    kept: Kept
+
+    def first_draws(self, first: int) -> SignedDraws:
+        """Draws at the first trials, kept or made."""
+        key, signs = self._key(first, first), self.signs[:first]
+        known = self.kept.get(key)
+        if known is None:
+            C = _of_trials(self.covariance, self.X[:first], self.mean)
+            known = _in_one(draw_given_signs(self.mean.centre, C, signs, self.count))
+            self.kept.keep(key, known)
+        return _apart(known)
+
+    def draws(self, first: int, chol: Array) -> SignedDraws:
+        """Draws at the first trials, to which as many others are added as agree with enough of them.
+
+        The first one that does not is noted.
+        """
+        draws, n = self.first_draws(first), len(self.X)
+        sizes = range(n, first, -1)
+        known = next(
+            (found for m in sizes if (found := self.kept.get(self._key(first, m))) is not None), None
+        )
+        begun = draws if known is None else _apart(known)
+        m = len(begun.h)
+        grown = add_signs(begun, self.mean.centre, chol, self.signs[m:], first, 0.5 * draws.effective)
+        if len(grown.h) < n:
+            self.kept.keep(self._note(first, len(grown.h)), np.empty(0))
+        elif m < n:
+            self.kept.keep(self._key(first, n), _in_one(grown))
+        if first < m < n:
+            self.kept.forget(self._key(first, m))
+        return grown
+
+    def refused(self, first: int) -> int | None:
+        """The trial that can't be added to draws from the first ones; None where none is known."""
+        later = range(first, len(self.X))
+        return next((m for m in later if self.kept.get(self._note(first, m)) is not None), None)
+
+    def _key(self, first: int, m: int) -> tuple[Hashable, ...]:
+        """Of draws at m trials, made from the first ones."""
+        trials = self.X[:m].tobytes(), self.signs[:m].tobytes()
+        return self.covariance.kernel, self.mean, self.count, first, *trials
+
+    def _note(self, first: int, m: int) -> tuple[Hashable, ...]:
+        """That trial m can't be added to them."""
+        return "refused", *self._key(first, m + 1)
 
 
 def _in_one(draws: SignedDraws) -> Array:

@@ -225,7 +225,7 @@ class GP:
         cross = solve(self.chol, self.covariance(self.X, pending))  # (N, P)
         nugget = self.hyper.noise**2 + JITTER * self.hyper.variance
         block = self.covariance(pending, pending) + nugget * np.eye(len(pending)) - cross.T @ cross
-        chol = np.zeros((len(X), len(X)))
+        chol = np.zeros((len(X), len(X)), order="F")
         chol[:n, :n], chol[n:, :n], chol[n:, n:] = self.chol, cross.T, cholesky(block)
         weights = np.append(self.weights, np.zeros(len(pending)))
         noise_var = self.noise_var

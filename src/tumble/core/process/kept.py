@@ -31,8 +31,14 @@ class Kept:
     def keep(self, key: Hashable, array: Array) -> None:
         """Keep an array, and forget those that were not used for longest where there are too many."""
         array.flags.writeable = False
+        if array.nbytes > self._most:  # the others are worth more
+            return
         kept = {**self._kept, key: array}
         size = sum(each.nbytes for each in kept.values())
         while kept and (size > self._most or len(kept) > MOST):
             size -= kept.pop(next(iter(kept))).nbytes
         self._kept = kept
+
+    def forget(self, key: Hashable) -> None:
+        """Keep an array no longer."""
+        self._kept = {k: kept for k, kept in self._kept.items() if k != key}

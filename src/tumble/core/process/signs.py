@@ -12,8 +12,8 @@ and target ν / τ,
     q / t_i ∝ N(b, u),   1/u = 1/v - τ,   b = u (a/v - ν)
     log Z_i = log Φ(s b/√u) + ½ b²/u - ½ a²/v + const
 
-Without the sites, an element that comes late would often contradict what was drawn before it. A few may come
-late all the same (`add_signs`): sites cost far more than draws.
+Without the sites, an element that comes late would often contradict what was drawn before it. Some may come
+late all the same (`add_signs`), while enough draws agree with them: sites cost far more than draws.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int 
         h[i], log_p = _beyond(b, np.sqrt(u), sign, rng.permutation(strata))
         e[i] = (h[i] - a) / L[i, i]
         log_w += log_p + 0.5 * b * b / u - 0.5 * a * a / v
-    return SignedDraws(h, solve(cholesky(C.copy()), h - mean), _weights(log_w))
+    return SignedDraws(h, solve(cholesky(C), h - mean), _weights(log_w))
 
 
 def add_signs(

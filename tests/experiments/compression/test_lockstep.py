@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
+import multiprocessing
 
 import pytest
 
@@ -12,6 +14,9 @@ from experiments.compression import lockstep
 from experiments.compression.problem import Setting, Training
 from experiments.runs.plans import Options
 from experiments.runs.store import Store
+
+SMALL = {"restarts": 2, "raw_samples": 32, "grid": 32, "n_minima": 4}  # what is found is not looked at
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
 class Trainings:
@@ -34,15 +39,26 @@ class Trainings:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lockstep")
-    specs = compression.plan(Options(seeds=2, trials=3, methods=("eic", "xsf")))
+    specs = plan(seeds=2, trials=3, methods=("eic", "xsf"))
     return folder, specs, run(folder, specs)
 
 
-def run(folder, specs, minutes=None):
+def plan(**options):
+    return [
+        dataclasses.replace(spec, settings={**spec.settings, **SMALL})
+        for spec in compression.plan(Options(**options))
+    ]
+
+
+def run(folder, specs, minutes=None, start="fork"):
+    """All of it; a process that is forked has imported what one that is spawned takes seconds to import."""
     trainings = Trainings()
     kept = lockstep.Kept(folder / "trainings" / "compression.jsonl", "reduced")
     store = Store(folder, "compression")
-    summary = lockstep.run_all(specs, store, kept, trainings, minutes=minutes, out=io.StringIO())
+    context = multiprocessing.get_context(start)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multiprocessing, "get_context", lambda method: context)
+        summary = lockstep.run_all(specs, store, kept, trainings, minutes=minutes, out=io.StringIO())
     return summary, trainings, list(store.lines())
 
 
@@ -77,15 +93,15 @@ def test_an_interrupted_experiment_goes_on_from_the_trainings_that_are_kept(fini
 
 
 def test_out_of_time_stops_before_the_next_lockstep(tmp_path):
-    specs = compression.plan(Options(seeds=1, trials=3, methods=("xsf",)))
+    specs = plan(seeds=1, trials=3, methods=("xsf",))
     summary, trainings, lines = run(tmp_path, specs, minutes=0.0)
     assert (summary.done, trainings.calls, lines) == (0, [], [])
 
 
 def test_what_a_run_raises_is_reported_and_the_others_go_on(tmp_path):
-    specs = compression.plan(Options(seeds=1, trials=2, methods=("eic", "xsf")))
-    broken = type(specs[0])(**{**vars(specs[0]), "task": "experiments.compression.experiment:nothing"})
-    summary, _, lines = run(tmp_path, [broken, specs[1]])
+    specs = plan(seeds=1, trials=2, methods=("eic", "xsf"))
+    broken = dataclasses.replace(specs[0], task="experiments.runs.loop:nothing")
+    summary, _, lines = run(tmp_path, [broken, specs[1]], start="spawn")
     assert summary.done == len(lines) == 1
     assert "has no attribute 'nothing'" in summary.errors[0]
 

@@ -29,12 +29,14 @@ def all_lines():
     return found
 
 
-def figure_lines(tmp_path):
-    store = Store(tmp_path / "figures")
+def table_lines():
+    """Lines of one problem, whose page has tables and no figure."""
+    return [finished("hartmann6", method, seed) for seed in range(4) for method in methods.FREE]
+
+
+def figure_lines():
     specs = [*registry.find("fig1").plan(Options()), *registry.find("frechet").plan(Options())]
-    return [
-        pool.carry_out(dataclasses.replace(s, settings={**s.settings, **SMALL[s.task]})) for s in specs
-    ], store
+    return [pool.carry_out(dataclasses.replace(s, settings={**s.settings, **SMALL[s.task]})) for s in specs]
 
 
 SMALL = {
@@ -43,12 +45,20 @@ SMALL = {
 }
 
 
-def test_the_page_is_built_from_the_lines_alone(tmp_path):
-    store = Store(tmp_path / "lines")
-    for line in [*all_lines(), *figure_lines(tmp_path)[0]]:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Lines of every table and figure, and the folder of their page."""
+    folder = tmp_path_factory.mktemp("report")
+    store = Store(folder / "lines")
+    for line in [*all_lines(), *figure_lines()]:
         store.append(line)
-    written = report.write(store, tmp_path / "page", seeds=range(0, 3))
-    text, html = (path.read_text(encoding="utf-8") for path in written)
+    report.write(store, folder / "page", seeds=range(0, 3))
+    return store, folder / "page"
+
+
+def test_the_page_is_built_from_the_lines_alone(written):
+    _, folder = written
+    text, html = ((folder / name).read_text(encoding="utf-8") for name in ("index.md", "report.html"))
     assert "| EI | 3 | **0.110 ± 0.010** | 0.75 ± 0.00 |" in text
     assert "PESC | 0 | not run | 0.14 ± 0.22" in text
     assert "50 ± 0 | 90 ± 16 | 2.0 (2) | 0 of 3" in text
@@ -60,18 +70,18 @@ def test_the_page_is_built_from_the_lines_alone(tmp_path):
     assert "seeds 0-2" in text
     for name in ("fig1", "fig2-paper", "fig2-default", "frechet"):
         assert f"{name}.svg" in text
-        assert (tmp_path / "page" / f"{name}.svg").exists()
+        assert (folder / f"{name}.svg").exists()
     assert html.count("data:image/svg+xml;base64,") == 4
     assert 'src="http' not in html
     assert "<strong>0.110 ± 0.010</strong>" in html
 
 
-def test_a_page_made_twice_is_the_same_page(tmp_path):
-    store = Store(tmp_path / "lines")
-    for line in all_lines():
-        store.append(line)
-    first, again = (report.write(store, tmp_path / name) for name in ("a", "b"))
-    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
+def test_a_page_made_twice_is_the_same_page(written, tmp_path):
+    store, folder = written
+    again = report.write(store, tmp_path, seeds=range(0, 3))
+    assert [path.name for path in again] == ["index.md", "report.html"]
+    first, second = ({p.name: p.read_bytes() for p in where.iterdir()} for where in (folder, tmp_path))
+    assert first == second
 
 
 def test_a_report_says_when_settings_were_left_out(tmp_path):
@@ -153,7 +163,7 @@ def test_all_carries_out_every_experiment_once_and_writes_the_page(gpu, monkeypa
     def note(name):
         def run_all(specs, store, **options):
             asked.append(name)
-            for line in all_lines() if name == "table1" else ():
+            for line in table_lines() if name == "table1" else ():
                 store.append(line)
             return pool.Summary(len(specs), 0, ())
 
@@ -172,12 +182,13 @@ def test_all_carries_out_every_experiment_once_and_writes_the_page(gpu, monkeypa
 
 def test_all_fails_where_a_run_raised(monkeypatch, tmp_path):
     def run_all(specs, store, **options):
-        for line in all_lines():
+        for line in table_lines():
             store.append(line)
         return pool.Summary(0, 0, ("a run raised",))
 
     for name in registry.EXPERIMENTS:
         monkeypatch.setattr(registry.find(name), "run_all", run_all, raising=False)
+    monkeypatch.setattr(machine, "gpu", lambda: False)
     assert main(["all", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page")]) == 1
 
 

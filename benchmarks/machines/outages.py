@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
-from .rough import start_tumble
+from .rough import Started, start_tumble
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,13 @@ class Outage:
 
 
 def restart_server(
-    file: Path, server: Any, workers: int, restarts: int, seed: int = 0, longest: float = 2.0
+    file: Path,
+    server: Any,
+    workers: int,
+    restarts: int,
+    seed: int = 0,
+    longest: float = 2.0,
+    start_command: Callable[..., Started] = start_tumble,
 ) -> Outage:
     """Run a study by `workers` commands; stop and start its server meanwhile, then ask the workers to end.
 
@@ -46,10 +53,12 @@ def restart_server(
         Of the moments.
     longest
         Seconds between two restarts, and seconds that the server is away, at most.
+    start_command
+        Starts the command `tumble` with these words.
     """
     rng, begin = random.Random(seed), time.monotonic()
     Ledger(read_study_file(file)).close()  # the tables are there before anyone starts
-    crew = [start_tumble("run", file, "--quiet") for _ in range(workers)]
+    crew = [start_command("run", file, "--quiet") for _ in range(workers)]
     _wait_for_first_trial(file)
     for _ in range(restarts):
         time.sleep(rng.uniform(0.2, longest))

@@ -89,13 +89,16 @@ def postgres(where: Path | None = None, **settings: object) -> Iterator[str]:
 
 
 class Started(Protocol):
-    """A command that was started: as much of `subprocess.Popen` as it takes to kill it."""
+    """A command that was started: as much of `subprocess.Popen` as it takes to end it."""
 
     def poll(self) -> int | None:
         """Its exit code; None while it runs."""
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code, when it has ended; `subprocess.TimeoutExpired` where that takes longer."""
+
+    def send_signal(self, sig: int) -> None:
+        """Send it a signal."""
 
     def kill(self) -> None:
         """End it at once."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,6 @@ def small_draws(monkeypatch, tmp_path_factory):
 
 
 def _small_draw(seed, *, constrained=True, n_points=60):
-    from dataclasses import replace
-
     from tumble.problems.inmodel import in_model
 
     return replace(in_model(seed, constrained=constrained, n_points=60), name=f"in-model:{seed}")
@@ -102,7 +102,9 @@ def test_draws_are_compared_with_the_peers_on_the_same_seeds():
     assert any("0.100 < 0.500 of Optuna GPSampler (n = 5" in line for line in answer)
 
 
-def test_the_cap_is_counted_over_runs_that_reach_zero_and_stop_must_never_exceed():
+def test_the_cap_is_counted_over_runs_that_reach_zero_and_stop_must_never_exceed(monkeypatch):
+    spec = functools.cache(command().spec)  # the same hundreds of runs are asked for three times
+    monkeypatch.setattr(Command, "spec", lambda self, *words, **rules: spec(*words, **rules))
     answer = cap(command(seeds=26))
     assert not any(line.startswith("MISSED") for line in answer)
     answer = cap(command(lambda s: made_up(s, beyond=2 if s.on_exhausted == "stop" else 0), seeds=26))
@@ -219,6 +221,8 @@ def test_a_history_is_tumbles_own_or_uniform():
 
 
 def test_importing_tumble_loads_no_optional_package(monkeypatch):
+    fresh = speed._fresh
+    monkeypatch.setattr(speed, "_fresh", lambda code, bytecode: fresh(code, ""))  # it compiles nothing anew
     monkeypatch.setattr(speed, "_process_seconds", lambda code, bytecode: 0.5)
     answer = speed.imports(1)
     assert answer[-1] == "held    it loads no optional package (none)"
@@ -252,8 +256,9 @@ def test_min_gain_ends_a_run_once_the_latest_bounds_all_lie_below_it():
 
 
 def test_a_run_claims_a_gain_from_the_first_safe_trial_on():
-    found = gain.claims(families.draw("design", 0), 0)
-    assert len(found) >= 25
+    design = families.draw("design", 0)
+    found = gain.claims(replace(design, drawn=replace(design.drawn, trials=12)), 0)
+    assert len(found) >= 10
     assert all(claim.bound > 0.0 and claim.realised >= 0.0 for claim in found)
 
 

@@ -20,6 +20,7 @@ import optuna
 import pytest
 
 import tumble
+from benchmarks.machines import __main__ as machines
 from benchmarks.machines.kills import kill_hand, kill_runner
 from benchmarks.machines.outages import restart_server
 from benchmarks.machines.races import peak_of, race
@@ -76,6 +77,9 @@ class Forked:
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired("tumble", timeout or 0.0)
         return self._process.exitcode
+
+    def send_signal(self, sig: int) -> None:
+        os.kill(self._process.pid or 0, sig)
 
     def kill(self) -> None:
         self._process.kill()
@@ -202,29 +206,38 @@ def test_workers_survive_a_server_that_is_restarted(folder: Path) -> None:
     with postgres_server() as server:
         address = address_of(server)
         file = write_rough_study(folder, address, trials=500, failures=500, stop=False, pause=0.5)
-        found = restart_server(file, server, workers=2, restarts=3, longest=1.0)
+        found = restart_server(file, server, workers=2, restarts=3, longest=1.0, start_command=Forked)
     assert (found.died, found.lost, found.rerun, found.kept) == (0, 0, 0, 0)
     assert found.told >= 2
 
 
-def figures(*words: str) -> list[dict[str, Any]]:
+def figures(folder: Path, *words: str) -> list[dict[str, Any]]:
     """What a part of the command prints, in a process of its own: it changes the sampler there."""
-    command = [sys.executable, "-m", "benchmarks.machines", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    printed = folder / "printed.jsonl"
+    process = multiprocessing.get_context("fork").Process(target=print_figures, args=(printed, words))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    return [json.loads(line) for line in printed.read_text().splitlines()]
 
 
-def test_a_soak_loses_nothing_and_keeps_the_cap() -> None:
-    (found,) = figures("soak", "--kills", "6", "--restarts", "1", "--workers", "3")
+def print_figures(printed: Path, words: tuple[str, ...]) -> None:
+    sys.argv[1:] = words
+    with printed.open("w") as file, contextlib.redirect_stdout(file):
+        machines.main()
+
+
+def test_a_soak_loses_nothing_and_keeps_the_cap(folder: Path) -> None:
+    (found,) = figures(folder, "soak", "--kills", "6", "--restarts", "1", "--workers", "3")
     assert (found["kills"], found["restarts"], found["died"]) == (6, 1, 0)
     assert [found[key] for key in ("lost", "twice", "stuck", "wrong")] == [0, 0, 0, 0]
     assert found["peak"] <= found["budget"]
     assert found["told"] > 0
 
 
-def test_the_scale_is_measured() -> None:
-    *runs, one, few = figures("scale", "--workers", "2", "--trials", "6", "--studies", "3")
-    assert [(run["workers"], run["told"]) for run in runs] == [(1, 6), (2, 6)]
+def test_the_scale_is_measured(folder: Path) -> None:
+    *runs, one, few = figures(folder, "scale", "--workers", "2", "--trials", "4", "--studies", "3")
+    assert [(run["workers"], run["told"]) for run in runs] == [(1, 4), (2, 4)]
     assert all(run["peak"] <= run["budget"] for run in runs)
     assert (one["studies"], few["studies"]) == (1, 3)
     assert min(few[key] for key in ("open", "ask", "status")) > 0

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.families import draw
 from benchmarks.quality import ablation, page, plan
 from benchmarks.quality.__main__ import main
 from experiments.runs import pool
+from tests.runs import inline
 from tumble import Settings
+
+__all__ = ["inline"]  # a fixture
+LITTLE = {"restarts": 2, "raw_samples": 32, "grid": 32, "n_minima": 4}
 
 
 def test_every_run_is_named_by_its_family_its_seed_and_its_row():
@@ -65,29 +71,33 @@ def test_what_takes_too_long_is_left_out():
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """Two problems of six trials by ours and by random search, through the command."""
+    """Two problems of six trials, by ours with little effort and by random search, through the command."""
     out = tmp_path_factory.mktemp("quality")
     patch = pytest.MonkeyPatch()
     real = plan.specs
 
     def short(*args, **kwargs):
-        return [type(s)(**{**vars(s), "trials": 6}) for s in real(*args, **kwargs)]
+        return [
+            replace(s, trials=6, settings={**s.settings, **(LITTLE if "grid" in s.settings else {})})
+            for s in real(*args, **kwargs)
+        ]
 
     patch.setattr(plan, "specs", short)
     yield out
     patch.undo()
 
 
-def test_the_command_plays_prints_and_finds_nothing_left_to_do(tiny, capsys):
+def test_the_command_plays_prints_and_finds_nothing_left_to_do(tiny, capsys, inline):
     words = ["verdict", "--rows", "tumble,random,EIC", "--families", "design,crash", "--seeds", "1"]
-    words += ["--jobs", "1", "--out", str(tiny), "--pictures", str(tiny / "pictures")]
-    assert main(words) == 0
+    words += ["--jobs", "1", "--out", str(tiny)]
+    assert main([*words, "--pictures", str(tiny / "pictures")]) == 0
     shown = capsys.readouterr().out
     assert "**Mean rank, stopped when B is spent** (all rows, 2 problems)" in shown
     assert "What P(safe) is worth" in shown
-    assert {path.name for path in (tiny / "pictures").iterdir()} == {"profiles.svg", "claims.svg"}
+    pictures = [tiny / "pictures" / name for name in ("profiles.svg", "claims.svg")]
+    assert set((tiny / "pictures").iterdir()) == set(pictures)
     assert main(words) == 0
-    assert shown == capsys.readouterr().out
+    assert shown.splitlines() == [*capsys.readouterr().out.splitlines(), *map(str, pictures)]
 
 
 def test_a_missing_peer_is_named_and_left_out(tiny, capsys, monkeypatch):

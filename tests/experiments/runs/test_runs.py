@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tumble
+from experiments.__main__ import main
 from experiments.runs import machine, pool
 from experiments.runs.loop import run
 from experiments.runs.records import Spec
@@ -275,13 +276,13 @@ def _runs(pid):
     return state != "Z"
 
 
-def test_a_killed_command_goes_on_where_it_stopped(tmp_path):
-    command = [sys.executable, "-m", "experiments", "table1", "--seeds", "3", "--trials", "2", "--methods",
-               "ei", "--blocks", "default", "--jobs", "1", "--out", str(tmp_path)]  # fmt: skip
+def test_a_killed_command_goes_on_where_it_stopped(tmp_path, capsys, inline):
+    words = ["table1", "--seeds", "3", "--trials", "2", "--methods", "ei", "--blocks", "default",
+             "--jobs", "1", "--out", str(tmp_path)]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     path = tmp_path / "table1.jsonl"
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", "experiments", *words],
         cwd=ROOT,
         env=environment,
         start_new_session=True,
@@ -293,12 +294,12 @@ def test_a_killed_command_goes_on_where_it_stopped(tmp_path):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     kept = [json.loads(text)["key"] for text in path.read_text().splitlines() if text.endswith("}")]
-    again = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert main(words) == 0
     keys = [json.loads(text)["key"] for text in path.read_text().splitlines()]
     assert len(kept) >= 1
     assert keys[: len(kept)] == kept
     assert len(keys) == len(set(keys)) == 6
-    assert f"{6 - len(kept)} runs done, {len(kept)} were there already" in again.stdout
+    assert f"{6 - len(kept)} runs done, {len(kept)} were there already" in capsys.readouterr().out
 
 
 def test_the_hash_of_the_code_reads_every_source_it_names():

@@ -53,7 +53,7 @@ def test_every_operation_has_points_for_every_fault(cases: list[Case]) -> None:
 
 
 def test_a_fault_loses_nothing_and_leaves_nothing_stuck(places: Places, cases: list[Case]) -> None:
-    verdicts = list(try_cases(places, sample(cases, each=1, seed=0)))
+    verdicts = list(try_cases(places, sample(cases, each=1, seed=0), jobs=2))
     assert [v for v in verdicts if v.problems] == []
     assert sum(v.was_reached for v in verdicts) >= len(verdicts) - 1
 
@@ -62,7 +62,7 @@ def test_a_fault_loses_nothing_and_leaves_nothing_stuck(places: Places, cases: l
 def test_a_fault_loses_nothing_on_a_server() -> None:
     with places_on("postgresql") as places:
         chosen = sample(find_cases(places, ON_A_SERVER), each=1, seed=1)
-        verdicts = list(try_cases(places, chosen))
+        verdicts = list(try_cases(places, chosen, jobs=2))
     assert [v for v in verdicts if v.problems] == []
 
 

@@ -27,24 +27,24 @@ def settled(n: int) -> History:
     return history(X, (X[:, 0] - 0.4) ** 2, np.full((n, 1), -1.0))
 
 
-def creeping_steps(settings: Settings, method: MethodName, dim: int, seed: int) -> int:
-    """How many trials lower the best value by GAP × spread, within 10 %; three limits are active.
+def creeping_steps(settings: Settings, method: MethodName) -> int:
+    """How many of 20 trials lower the best value by GAP × spread, within 10 %; there are three limits.
 
     That is as far as the lowest sample of f* was from the best trial: the search had no aim of its own.
     """
-    rng = np.random.default_rng(seed)
-    slopes, gains = rng.uniform(0.3, 1.0, (3, dim)), rng.uniform(0.5, 1.5, dim)
+    rng = np.random.default_rng(0)
+    slopes, gains = rng.uniform(0.3, 1.0, (3, 2)), rng.uniform(0.5, 1.5, 2)
 
     def measure(x: Array) -> tuple[float, list[float]]:
         bent = [0.2 * np.sum(x[k : k + 2] ** 2) for k in range(3)]
         limits = [float(slopes[k] @ x + bent[k] - 0.45 * slopes[k].sum()) for k in range(3)]
         return float(0.3 * np.sum((x - 0.5) ** 2) - gains @ x), limits
 
-    opt = Optimizer([(0.0, 1.0)] * dim, 45, 6, constraints=3, seed=seed, settings=settings, method=method)
-    start = np.full(dim, 0.15)
+    opt = Optimizer([(0.0, 1.0)] * 2, 20, 6, constraints=3, seed=0, settings=settings, method=method)
+    start = np.full(2, 0.15)
     opt.tell(start, *measure(start), billed=False)
     steps, best = 0, measure(start)[0]
-    for _ in range(45):
+    for _ in range(20):
         asked = opt.ask()
         value, limits = measure(asked.x)
         opt.tell(asked, value, limits)
@@ -57,8 +57,8 @@ def creeping_steps(settings: Settings, method: MethodName, dim: int, seed: int) 
 
 def test_the_search_does_not_creep_as_0_1_0_did() -> None:
     old = replace(Settings(), **OTHERWISE)
-    assert creeping_steps(old, "xsf", 3, seed=0) >= 5
-    assert creeping_steps(Settings(), "tumble", 3, seed=0) <= 1
+    assert creeping_steps(old, "xsf") >= 5
+    assert creeping_steps(Settings(), "tumble") <= 1
 
 
 @pytest.mark.parametrize("limits", [1, 2])
@@ -80,22 +80,22 @@ def test_the_lowest_means_that_are_allowed_are_looked_at_for_the_minimum_and_whe
     assert bool(asked) == (METHODS[name].samples_minima or limits > 1)
 
 
-def wedge_in_five_dimensions(x: Array) -> tuple[float, list[float]]:
-    """A minimum where five limits meet: f is linear, and what is allowed narrows towards it."""
-    turns = np.eye(5) * 1.25 - 0.2
+def wedge_in_four_dimensions(x: Array) -> tuple[float, list[float]]:
+    """A minimum where four limits meet: f is linear, and what is allowed narrows towards it."""
+    turns = np.eye(4) * 1.25 - 0.2
     return float(-x.sum()), [float(v) for v in turns @ x + 0.1 * x**2 - 0.25]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_where_many_limits_meet_the_search_goes_to_the_corner(seed: int) -> None:
-    opt = Optimizer([(0.0, 1.0)] * 5, 30, 6, constraints=5, seed=seed)
-    opt.tell(np.full(5, 0.2), *wedge_in_five_dimensions(np.full(5, 0.2)), billed=False)
-    for _ in range(30):
+    opt = Optimizer([(0.0, 1.0)] * 4, 20, 6, constraints=4, seed=seed)
+    opt.tell(np.full(4, 0.2), *wedge_in_four_dimensions(np.full(4, 0.2)), billed=False)
+    for _ in range(20):
         asked = opt.ask()
-        opt.tell(asked, *wedge_in_five_dimensions(asked.x))
-    corner = np.roots([0.1, 1.25 - 5 * 0.2, -0.25]).max()  # where all five are active
+        opt.tell(asked, *wedge_in_four_dimensions(asked.x))
+    corner = np.roots([0.1, 1.25 - 4 * 0.2, -0.25]).max()  # where all four are active
     assert opt.best is not None
-    assert 0.0 <= opt.best.value + 5 * corner < 1e-3 * 5 * corner
+    assert 0.0 <= opt.best.value + 4 * corner < 1e-3 * 4 * corner
 
 
 @pytest.mark.parametrize("seed", [2, 15])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from tests.study_files import write_study
+from tumble.cli import main
 from tumble.cli.output import Output
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
@@ -30,10 +33,20 @@ class Breaking(io.StringIO):
         return super().write(text)
 
 
-def tumble(*words: object, **streams: object) -> tuple[int, str]:
+def tumble(*words: object, stdout: TextIO, stderr: TextIO | None = None) -> tuple[int, str]:
+    """The command line in this process, with these streams."""
+    said = io.StringIO()
+    streams = contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr or said)
+    with streams[0], streams[1], pytest.raises(SystemExit) as caught:
+        main([str(word) for word in words])
+    return int(caught.value.code or 0), said.getvalue()
+
+
+def tumble_alone(*words: object, stdout: TextIO) -> tuple[int, str]:
+    """The command line in a process of its own, to the end of its interpreter."""
     command = [sys.executable, "-m", "tumble", *map(str, words)]
-    done = subprocess.run(command, **({"stderr": subprocess.PIPE} | streams), text=True)  # type: ignore[call-overload]
-    return done.returncode, done.stderr or ""
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    return done.returncode, done.stderr
 
 
 def test_a_stream_is_lost_once_and_comes_back() -> None:
@@ -61,13 +74,14 @@ def test_a_closed_stream_loses_what_is_printed_and_only_that() -> None:
 def test_a_full_disk_loses_no_trial_that_is_asked(tmp_path: Path) -> None:
     file = write_study(tmp_path, command="")
     with FULL.open("w") as full:
-        code, err = tumble("ask", file, stdout=full)
+        code, err = tumble_alone("ask", file, stdout=full)
         assert (code, err) == (
             5,
             "tumble: the output can't be written (No space left on device); the command goes on without it: "
             "tumble status shows what is stored, with every trial in flight\n",
         )
         assert tumble("status", file, stdout=full) == (5, err)
+    with FULL.open("w") as full:
         assert tumble("tell", file, 7, "cost=1", "load=0", stdout=full)[0] == 2  # its own code goes first
     assert Ledger(read_study_file(file), reading=True).status().pending == 1
 
@@ -77,7 +91,7 @@ def test_a_full_disk_loses_no_trial_that_is_asked(tmp_path: Path) -> None:
 def test_a_run_goes_on_when_its_log_is_full(tmp_path: Path, with_errors: bool) -> None:
     file = write_study(tmp_path, trials=3)
     with FULL.open("w") as full:
-        code, err = tumble("run", file, stdout=full, **({"stderr": full} if with_errors else {}))
+        code, err = tumble("run", file, stdout=full, stderr=full if with_errors else None)
     assert (code, err.count("can't be written")) == (5, 0 if with_errors else 1)
     assert Ledger(read_study_file(file), reading=True).status().trials == 3
 
@@ -87,7 +101,7 @@ def test_a_reader_who_has_seen_enough_is_not_told_so(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     with open(write, "w") as pipe:
-        assert tumble("ask", file, stdout=pipe) == (5, "")
+        assert tumble_alone("ask", file, stdout=pipe) == (5, "")
 
 
 def test_a_run_goes_on_when_nobody_reads_it_any_more(tmp_path: Path) -> None:

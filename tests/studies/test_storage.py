@@ -133,15 +133,27 @@ set -e
 mount -t tmpfs -o size=400k tmpfs "$1"
 cp "$2"/bowl.toml "$2"/rig.py "$1"
 cd "$1"
-tumble() { "$PYTHON" -m tumble.cli "$@"; }
-tumble ask bowl.toml > /dev/null
-tumble tell bowl.toml 0 cost=1 load=-1 > /dev/null
-dd if=/dev/zero of=ballast bs=1k count=9999 2> /dev/null || true
-code=0; tumble ask bowl.toml || code=$?
-echo "code $code"
-rm ballast
-tumble ask bowl.toml > /dev/null
-tumble status bowl.toml
+exec "$PYTHON" -c "$SCRIPT"
+"""
+FILLED = """\
+import contextlib, os
+from tumble.cli import main
+
+def tumble(*words):
+    try:
+        main(words)
+    except SystemExit as end:
+        return end.code or 0
+
+assert tumble("ask", "bowl.toml") == 0
+assert tumble("tell", "bowl.toml", "0", "cost=1", "load=-1") == 0
+with contextlib.suppress(OSError), open("ballast", "wb", buffering=0) as ballast:
+    while True:
+        ballast.write(bytes(1024))
+print("code", tumble("ask", "bowl.toml"))
+os.remove("ballast")
+assert tumble("ask", "bowl.toml") == 0
+tumble("status", "bowl.toml")
 """
 
 
@@ -159,6 +171,7 @@ def test_a_full_disk_is_said_with_a_remedy_and_loses_nothing(
     (tmp_path / "small").mkdir()
     write_study(tmp_path)
     monkeypatch.setenv("PYTHON", sys.executable)
+    monkeypatch.setenv("SCRIPT", FILLED)
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(tmp_path / "small"), str(tmp_path)],
         capture_output=True,

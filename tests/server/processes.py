@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.forked import Forked
 
 
 class Process:
     """`tumble serve` in a process of its own, and curl."""
 
     def __init__(self, file: Path, *options: str, port: int = 0, **variables: str) -> None:
-        command = [sys.executable, "-m", "tumble.cli", "serve", str(file), "--port", str(port), *options]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, **variables}
-        )
-        assert self.process.stdout is not None
+        self.process = Forked("serve", file, "--port", port, *options, **variables)
         line = next(line for line in self.process.stdout if line.startswith("http://"))
         self.address, _, self.fragment = line.split()[0].partition("#")
         self.port = int(self.address.rstrip("/").rpartition(":")[2])
@@ -42,10 +38,7 @@ class Process:
         return self.process.wait(30)
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.process.close()
 
 
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -39,10 +39,10 @@ def test_a_budget_below_what_was_spent_stops_at_once(rule: str, tmp_path: Path) 
     ledger = open_study(
         tmp_path, trials=30, failures=20, load="1.0", start=False, extra=f'on_exhausted = "{rule}"'
     )
-    end, heard = run_and_edit(ledger, 5, ("failures = 20", "failures = 2"))
+    end, heard = run_and_edit(ledger, 3, ("failures = 20", "failures = 2"))
     assert end.kind == ("fault" if rule == "safe" else "done")
     status = ledger.status()
-    assert (status.trials, status.failures) == (5, 5)
+    assert (status.trials, status.failures) == (3, 3)
     assert heard == [f"{ledger.config.path} was edited; from the next trial on: failures 20 -> 2"]
 
 
@@ -93,12 +93,23 @@ def test_limits_command_and_the_rest_take_effect_for_the_next_trial(tmp_path: Pa
 def test_a_bad_edit_is_refused_once_and_the_old_file_kept(
     old: str, new: str, message: str, tmp_path: Path
 ) -> None:
-    ledger = open_study(tmp_path, trials=4)
-    end, heard = run_and_edit(ledger, 1, (old, new))
-    assert (end.kind, ledger.status().trials) == ("done", 4)
+    ledger, heard = open_study(tmp_path, trials=4), list[str]()
+    watch, before = StudyFileWatch(ledger, heard.append), ledger.config
+    edit(ledger, old, new)
+    assert not watch.look()
+    assert not watch.look()
+    assert ledger.config == before
     assert len(heard) == 1
     assert message in heard[0]
     assert heard[0].endswith("; the study goes on with what the file said before")
+
+
+def test_a_run_goes_on_after_a_bad_edit_and_says_it_once(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=4)
+    end, heard = run_and_edit(ledger, 1, ('objective = "cost"', 'objective = "price"'))
+    assert (end.kind, ledger.status().trials) == ("done", 4)
+    (said,) = heard
+    assert "objective: study 'bowl' was started with objective" in said
 
 
 def test_a_file_that_is_gone_for_a_moment_is_missed_and_then_followed(tmp_path: Path) -> None:

@@ -374,12 +374,12 @@ def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None
 
 
 def test_a_study_is_run_to_its_end(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path)
+    ledger = open_study(tmp_path, trials=4)
     end = Runner(ledger).run()
     assert end.kind == "done"
     status = ledger.status()
-    assert (status.trials, status.trials_left, status.pending) == (8, 0, 0)
-    assert (tmp_path / "runs.log").read_text().split() == [str(i) for i in range(8)]
+    assert (status.trials, status.trials_left, status.pending) == (4, 0, 0)
+    assert (tmp_path / "runs.log").read_text().split() == [str(i) for i in range(4)]
 
 
 def test_a_run_stops_between_trials(tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_unusable_output_is_unbilled_and_stops_the_run_with_what_it_said(tmp_pat
 
 
 def test_a_crash_is_billed_with_its_reason(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, load="-1.0", crash="trial in ('1', '3')")
+    ledger = open_study(tmp_path, trials=4, load="-1.0", crash="trial in ('1', '3')")
     Runner(ledger).run()
     crashed = [e for e in ledger.entries() if e.reading.crashed]
     assert [e.trial for e in crashed] == [1, 3]

@@ -419,7 +419,7 @@ def mixed_study(seed: int) -> optuna.Study:
         "c": CategoricalDistribution(["a", "b", "c"]),
     }
     study = optuna.create_study(sampler=tumble.TumbleSampler(trials=25, failures=5, seed=seed, space=space))
-    for _ in range(25):
+    for _ in range(16):
         trial = study.ask(space)
         x, n, c = trial.params["x"], trial.params["n"], trial.params["c"]
         trial.set_constraint("g", x + n / 8 - (1.5 if c == "b" else 0.9))

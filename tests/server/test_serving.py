@@ -42,6 +42,13 @@ def test_the_qr_code_is_a_block_of_text() -> None:
     assert len({len(line) for line in lines if line.strip()}) <= 3
 
 
+def test_ctrl_c_as_the_address_is_printed_ends_it_as_later(tmp_path: Path) -> None:
+    def interrupted(address: str, code: str | None) -> None:
+        raise KeyboardInterrupt
+
+    serving.serve(study_by_hand(tmp_path), "127.0.0.1", 0, None, interrupted)
+
+
 def test_a_taken_port_and_an_unknown_host_are_said(tmp_path: Path) -> None:
     file = study_by_hand(tmp_path)
     taken = serving.listen("127.0.0.1", 0)

@@ -68,8 +68,9 @@ def serve(
         app, study = make_app(file, token=token, is_loopback=host in LOOPBACK)
         address = _address(host, listening.getsockname()[1], token)
         server = _Server(study.watch.close, app)
-        ready(address, None if host in LOOPBACK else qr_code(address))
+        code = None if host in LOOPBACK else qr_code(address)
         with contextlib.suppress(KeyboardInterrupt):
+            ready(address, code)
             server.run(sockets=[listening])
 
 

@@ -410,15 +410,19 @@ def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("status", other, "--json")[1])["trials"] == 0
 
 
+def owners(file: Path) -> set[int]:
+    """The processes that had a trial of a study."""
+    with Ledger(read_study_file(file)) as ledger:
+        return {e.owner.pid for e in ledger.entries() if e.owner is not None}
+
+
 def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
-    file = write_study(tmp_path, trials=4, failures=4, extra='on_exhausted = "stop"', seconds=1.0)
+    file = write_study(tmp_path, trials=8, failures=8, extra='on_exhausted = "stop"', seconds=1.0)
     code, out, err = cli("run", file, "--workers", 2)
     assert (code, err) == (0, "")
-    ledger = Ledger(read_study_file(file))
-    owners = {e.owner.pid for e in ledger.entries() if e.owner is not None}
-    assert ledger.status().trials == 4
-    assert len(owners) == 2
-    assert "4 told" in out
+    assert Ledger(read_study_file(file)).status().trials == 8
+    assert len(owners(file)) == 2
+    assert "8 told" in out
 
 
 def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:
@@ -460,10 +464,11 @@ def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path)
     good, runs = file.read_text(), tmp_path / "runs.log"
     process = Forked("run", file, "--workers", 2)
     try:
-        wait_for(lambda: runs.exists(), 200)
+        wait_for(lambda: runs.exists() and len(owners(file)) == 2, 200)  # one that starts refuses a bad file
         _edit(file, good.replace("trials = 400", "trials = -1"))
         before = len(runs.read_text().split())
         wait_for(lambda: len(runs.read_text().split()) >= before + 4, 200)
+        assert any("trials: must be a whole number of at least 1" in line for line in process.stderr)
         _edit(file, good.replace("trials = 400", "trials = 5"))
         _, err = process.communicate(timeout=200)
     finally:
@@ -471,7 +476,6 @@ def test_a_study_file_that_is_edited_is_followed_by_every_worker(tmp_path: Path)
         process.wait()
     assert process.returncode == 0, err
     assert before + 4 <= len(runs.read_text().split()) < 400
-    assert "trials: must be a whole number of at least 1" in err
     assert "was edited; from the next trial on: trials 400 -> 5" in err
     assert not any(e.is_running for e in Ledger(read_study_file(file)).entries())
 

@@ -124,6 +124,7 @@ def test_a_number_and_a_short_name_stay_on_one_line_beside_long_ones(browser: An
     shown = dict(page.eval_on_selector_all(".parameters dt, .parameters dd", lines))
     assert [shown[name] for name in ("speed_of_the_main_spindle", "0.234567", "y", "0.3", "bit")] == [1] * 5
     page.click("#table summary")
+    page.wait_for_selector("#trials tbody tr")
     assert page.eval_on_selector("#trials tbody tr", "row => row.getBoundingClientRect().height") < 150
     page.close()
     process.close()

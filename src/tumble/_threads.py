@@ -24,8 +24,8 @@ def _controller() -> Any:
 class _Limit:
     """BLAS is limited from the first thread that comes in to the last one that leaves.
 
-    The limit is the whole process's: a thread that restored it as it leaves would lift it for the others, and
-    one that came in meanwhile would restore the limit itself.
+    All threads share the limit. Were each to restore what it found, the first to leave would lift it for the
+    others, and the last one would put it back for good.
     """
 
     def __init__(self) -> None:

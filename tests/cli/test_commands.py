@@ -417,7 +417,7 @@ def owners(file: Path) -> set[int]:
 
 
 def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
-    file = write_study(tmp_path, trials=8, failures=8, extra='on_exhausted = "stop"', seconds=1.0)
+    file = write_study(tmp_path, trials=8, failures=4, extra='on_exhausted = "stop"', seconds=1.0)
     code, out, err = cli("run", file, "--workers", 2)
     assert (code, err) == (0, "")
     assert Ledger(read_study_file(file)).status().trials == 8

@@ -35,7 +35,7 @@ FEWER = 128  # so many are enough to compare settings where a failure is afforda
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
 ANEW = 1.25  # beyond 40 trials the draws are made anew when there are so many times as many
-BEGUN = 5  # so often they are begun again because of trials that contradict them; then each time from all
+BEGUN = 5  # so often draws are begun that a later trial contradicts; then they are made from all trials
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
 
@@ -227,18 +227,18 @@ class _Trials:
 
     def first_draws(self, first: int) -> SignedDraws:
         """Draws at the first trials, kept or made."""
-        key, signs = self._key(first, first), self.signs[:first]
+        key = self._key(first, first)
         known = self.kept.get(key)
         if known is None:
             C = _of_trials(self.covariance, self.X[:first], self.mean)
-            known = _in_one(draw_given_signs(self.mean.centre, C, signs, self.count))
+            known = _in_one(draw_given_signs(self.mean.centre, C, self.signs[:first], self.count))
             self.kept.keep(key, known)
         return _apart(known)
 
     def draws(self, first: int, chol: Array) -> SignedDraws:
-        """Draws at the first trials, to which as many others are added as agree with enough of them.
+        """Draws at the first trials, to which others are added in turn while enough draws agree.
 
-        The first one that does not is noted.
+        The first trial with which too few agree is noted.
         """
         draws, n = self.first_draws(first), len(self.X)
         sizes = range(n, first, -1)

@@ -69,7 +69,7 @@ class _Statements(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A table of what belongs to trials, all of which are read as if they had the same columns.
+    """A table of what belongs to trials. All such tables are read as if they had the same columns.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class _Table(NamedTuple):
     place, name, number, text
         Its columns for a place in an order, a name, a number and a text; None where it has no such column.
     read
-        What stands for the text.
+        Turns the text into what it stands for.
     """
 
     model: Any
@@ -89,7 +89,7 @@ class _Table(NamedTuple):
     read: Callable[[str], Any] = str
 
     def select(self, kept: str, which: sql.Select[Any]) -> sql.Select[Any]:
-        """Its rows of some trials, which say under which name Optuna keeps them with a trial."""
+        """Its rows of some trials; each says under which name Optuna keeps it with its trial."""
 
         def column(common: str, own: str | None, kind: Any) -> sql.Label[Any]:
             return sql.cast(sql.null() if own is None else getattr(self.model, own), kind).label(common)

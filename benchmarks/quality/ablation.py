@@ -39,6 +39,10 @@ SWITCHES: tuple[Row, ...] = (
     Row("bold below ρ", "tumble", {"keep_rho": False}),
     Row("no survey", "tumble", {"survey": 0.0}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
+    Row("noise not weighed", "tumble", {"weigh_noise": False}),
+    Row("more noise expected of f", "tumble", {
+        "objective": replace(DEFAULT_PRIORS, noise=LogNormal(1e-3, 1.5)),
+    }),
     Row("relaxed choices", "tumble", {"admissible": False}),
     Row("relearned always", "tumble", {"relearn": "always"}),
     Row("four restarts", "tumble", {"restarts": 4}),

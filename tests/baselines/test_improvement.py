@@ -36,8 +36,8 @@ def test_gradients_are_derivatives_and_screening_is_the_value(kernel, dim):
     gp, _ = problem(kernel, dim, 6 + 2 * dim, additive=0.2)
     x = np.random.default_rng([2, dim]).random((4, dim))
     for acquisition in (
-        ExpectedImprovement(gp, -0.2), ExpectedImprovement(gp, -30.0), ProbabilityOfImprovement(gp, -0.2),
-        ProbabilityOfImprovement(gp, -30.0), ConfidenceBound(gp, 3.0),
+        ExpectedImprovement(gp, -0.2), ExpectedImprovement(gp, -30.0), ExpectedImprovement(gp, -0.2, 0.3),
+        ProbabilityOfImprovement(gp, -0.2), ProbabilityOfImprovement(gp, -30.0), ConfidenceBound(gp, 3.0),
     ):  # fmt: skip
         value, grad = acquisition.value_and_grad(x)
         close(acquisition.screen(x), value, 1e-10)

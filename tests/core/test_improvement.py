@@ -73,3 +73,26 @@ def test_probability_of_improvement_equals_monte_carlo():
     np.testing.assert_allclose(ours, stats.norm.cdf((-0.1 - mean) / np.sqrt(var)), rtol=1e-12)
     draws = mean + np.sqrt(var) * np.random.default_rng(1).standard_normal((200_000, 4))
     np.testing.assert_allclose(ours, (draws < -0.1).mean(axis=0), atol=5.0 * 0.5 / np.sqrt(200_000))
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.3, 2.0])
+def test_noise_leaves_of_a_gain_the_share_by_which_one_trial_would_shrink_the_doubt(noise):
+    """σ is a trial's doubt before it is made; the oracle makes it and looks at σ again."""
+    gp, _ = problem("matern52", 2, 8, noise=noise)
+    x = np.random.default_rng(0).random((6, 2))
+    before = np.sqrt(gp.predict(x)[1])
+    after = np.array([np.sqrt(gp.with_pending(at[None, :]).predict(at[None, :])[1][0]) for at in x])
+    ours = ExpectedImprovement(gp, -0.3, noise).screen(x) - ExpectedImprovement(gp, -0.3).screen(x)
+    np.testing.assert_allclose(np.exp(ours), 1.0 - after / before, rtol=1e-5)
+
+
+@pytest.mark.parametrize("noise", [1e-12, 1.0, 1e6])
+def test_what_noise_leaves_keeps_its_digits(noise):
+    gp, _ = problem("matern52", 2, 8)
+    x = np.random.default_rng(0).random((3, 2))
+    var = gp.predict(x)[1]
+    ours = ExpectedImprovement(gp, -0.3, noise).screen(x) - ExpectedImprovement(gp, -0.3).screen(x)
+    with mpmath.workdps(60):
+        tau = mpmath.mpf(noise)
+        exact = [float(mpmath.log(1 - tau / mpmath.sqrt(mpmath.mpf(v) + tau**2))) for v in var]
+    np.testing.assert_allclose(ours, exact, rtol=1e-9, atol=1e-9)

@@ -21,7 +21,7 @@ NEW = (
     "relearn", "cap_minima", "gap", "optimism", "band", "descend", "keep_last_failure", "safest_odds",
     "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
-    "boldness", "widen_at_end", "stepping_stones", "survey",
+    "boldness", "widen_at_end", "stepping_stones", "survey", "weigh_noise",
 )  # fmt: skip
 
 
@@ -47,6 +47,7 @@ OTHERWISE: dict[str, Any] = {
     "widen_at_end": False,
     "stepping_stones": False,
     "survey": 0.0,
+    "weigh_noise": False,
 }
 
 

@@ -3,6 +3,13 @@
     log EI = log E[max(target - f, 0)]     Jones et al. 1998
     log PI = log Pr(f < target)            Kushner 1964
 
+Where values are noisy, one trial shows part of a gain only. EI is then multiplied by what is left of it:
+
+    1 - τ/√(σ² + τ²)                       Huang et al. 2006; τ is the noise
+
+It is near 1 where the process knows little and near 0 where a trial would repeat what is known: EI alone
+would measure the best setting again and again, because its σ never quite shrinks to 0.
+
 Everything is in model units.
 """
 
@@ -58,16 +65,28 @@ def log_improvement(z: Array) -> Array:
 
 @dataclass(frozen=True)
 class ExpectedImprovement:
-    """log EI below the value `target`."""
+    """log EI below the value `target`.
+
+    Parameters
+    ----------
+    gp
+        The process of f.
+    target
+        The value to improve on.
+    noise
+        The noise's standard deviation, where a trial counts by what it leaves; 0 where it does not matter.
+    """
 
     gp: GP
     target: float
+    noise: float = 0.0
 
     def screen(self, x: Array) -> Array:
         """(M,) the value itself."""
         mean, var = self.gp.predict(x)
         std = np.sqrt(var)
-        return log_improvement((self.target - mean) / std) + np.log(std)
+        value = log_improvement((self.target - mean) / std) + np.log(std)
+        return value + self._log_left(var)[0] if self.noise else value
 
     def value_and_grad(self, x: Array) -> tuple[Array, Array]:
         """Log EI and its gradient."""
@@ -79,9 +98,21 @@ class ExpectedImprovement:
         mean, var, d_mean, d_var = predicted
         std = np.sqrt(var)
         log_h, cdf, density = improvement((self.target - mean) / std)
+        value, by_var = log_h + np.log(std), 0.5 * density / var
+        if self.noise:
+            left, slope = self._log_left(var)
+            value, by_var = value + left, by_var + slope
         grad = (-cdf / std)[:, None] * d_mean
-        grad += (0.5 * density / var)[:, None] * d_var
-        return log_h + np.log(std), grad
+        grad += by_var[:, None] * d_var
+        return value, grad
+
+    def _log_left(self, var: Array) -> tuple[Array, Array]:
+        """(M,) log of 1 - τ/√(σ² + τ²), and its derivative by σ²."""
+        # With s² = σ² + τ²:  1 - τ/s = σ² / (s (s + τ)), which loses no digits,
+        # and the derivative of its log is τ (s + τ) / (2 s² σ²)
+        tau = self.noise
+        s = np.sqrt(var + tau**2)
+        return np.log(var / (s * (s + tau))), tau * (s + tau) / (2.0 * s**2 * var)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
     "share_failures", "doubt_safety", "integrate", "widen_at_end", "stepping_stones",
+    "weigh_noise",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 RETIRED = ("temper", "look_elsewhere")  # keys of older files that no setting has any more
@@ -119,6 +120,9 @@ class Settings:
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).
+    weigh_noise
+        Whether the default search, where values are noisy, counts how much of a gain one trial can show
+        (`core.improvement`). If False, it measures the best settings again and again.
     admissible
         Whether the search moves among the settings that can be run: integers and choices by steps. If False,
         it moves in the unit cube and the settings nearest to what it finds are compared.
@@ -209,6 +213,7 @@ class Settings:
     keep_rho: bool = True
     survey: float = 0.5
     stepping_stones: bool = True
+    weigh_noise: bool = True
     admissible: bool = True
     safety_first: bool = True
     keep_last_failure: bool = False
@@ -304,6 +309,7 @@ class Settings:
             keep_rho=False,
             survey=0.0,
             stepping_stones=False,
+            weigh_noise=False,
             restarts=10,
             raw_samples=512,
             descend=False,
@@ -360,6 +366,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
         "doubt_safety", "integrate", "share_failures", "widen_at_end", "stepping_stones",
+        "weigh_noise",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

@@ -1,4 +1,4 @@
-"""The default search: no creeping, the corner where limits meet, the best basin of several."""
+"""The default search: no creeping, the corner where limits meet, the best basin of several, and noise."""
 
 from dataclasses import replace
 
@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from tests.core.test_settings import OTHERWISE
-from tests.toys import history
+from tests.toys import context_of, history
 from tumble import Optimizer, problems
 from tumble.core.algorithm import propose
 from tumble.core.arrays import Array
 from tumble.core.budget import BudgetState
 from tumble.core.history import History
+from tumble.core.improvement import ExpectedImprovement
 from tumble.core.search.context import Context
+from tumble.core.search.default import best_measured
 from tumble.core.settings import Settings
 from tumble.methods import METHODS, MethodName
 from tumble.space import Categorical, Int, Space
@@ -125,3 +127,44 @@ def test_where_every_setting_was_tried_the_best_that_is_allowed_is_tried_again(s
         assert asked.mode in ("bold", "careful")
         assert "nothing was safe yet" not in asked.why
         opt.tell(asked, 1.0, [-1.5])
+
+
+@pytest.mark.parametrize(("noise", "learned"), [(0.3, False), (None, True), (0.0, False)])
+def test_the_default_search_weighs_a_noise_that_is_known_or_was_learned(
+    noise: float | None, learned: bool
+) -> None:
+    """Forty trials of a bowl whose values are noisy; their noise is given, learned, or said not to be there."""
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 1))
+    y = (X[:, 0] - 0.4) ** 2 + 0.3 * rng.standard_normal(40)
+    past = history(X, y, np.full((40, 1), -1.0))
+    if noise is not None:
+        past = replace(past, noise=np.array([noise, np.nan]))
+    weighed, plain = (
+        best_measured(context_of(past, Settings(warp=False, weigh_noise=weigh))) for weigh in (True, False)
+    )
+    assert isinstance(weighed, ExpectedImprovement)
+    assert isinstance(plain, ExpectedImprovement)
+    assert plain.noise == 0.0
+    assert weighed.noise == (weighed.gp.hyper.noise if noise or learned else 0.0)
+
+
+def test_exact_values_are_improved_on_as_ever() -> None:
+    found = best_measured(context_of(settled(10)))
+    assert isinstance(found, ExpectedImprovement)
+    assert found.noise == 0.0
+
+
+def test_where_the_best_setting_was_measured_often_the_search_looks_farther_from_it() -> None:
+    """Eight trials were made at 0.3, and its mean is known to a third of the noise by then."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([np.full((8, 1), 0.3), [[0.0], [0.6], [1.0]]])
+    y = np.append(0.3 * rng.standard_normal(8), [0.6, 0.3, 1.2])
+    past = replace(history(X, y, np.full((11, 1), -1.0)), noise=np.array([0.3, np.nan]))
+
+    def distance(weigh: bool) -> float:
+        settings = Settings(weigh_noise=weigh)
+        found = propose(past, BudgetState(0.0, 20, 3), METHODS["tumble"], settings, np.random.default_rng(0))
+        return abs(float(found.x[0]) - 0.3)
+
+    assert distance(True) > 1.3 * distance(False)

@@ -133,7 +133,7 @@ def test_where_every_setting_was_tried_the_best_that_is_allowed_is_tried_again(s
 def test_the_default_search_weighs_a_noise_that_is_known_or_was_learned(
     noise: float | None, learned: bool
 ) -> None:
-    """Forty trials of a bowl whose values are noisy; their noise is given, learned, or said not to be there."""
+    """Forty trials of a noisy bowl; its noise is given, learned, or said not to be there."""
     rng = np.random.default_rng(0)
     X = rng.random((40, 1))
     y = (X[:, 0] - 0.4) ** 2 + 0.3 * rng.standard_normal(40)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import optuna
@@ -19,6 +21,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from benchmarks.machines.rough import postgres
+from tumble.integrations.optuna import reading
 from tumble.integrations.optuna.reading import MOST_IDS, QuickReader
 from tumble.studies.storage import give_back
 
@@ -141,17 +144,26 @@ def test_more_ids_than_a_statement_takes_and_single_states_are_left_to_optuna(st
     assert [t._trial_id for t in storage.get_all_trials(study, states=(TrialState.FAIL,))] == [second]
 
 
+@contextlib.contextmanager
+def before_statements(storage: QuickReader, act: Callable[[str], None]) -> Iterator[None]:
+    """`act` is called before each statement, with its text."""
+
+    def call(*arguments: Any) -> None:
+        act(arguments[2])
+
+    sqlalchemy.event.listen(storage.engine, "before_cursor_execute", call)
+    try:
+        yield
+    finally:
+        sqlalchemy.event.remove(storage.engine, "before_cursor_execute", call)
+
+
 def test_a_read_takes_two_statements_at_most(storage: QuickReader) -> None:
     study = new_study(storage)
     template = optuna.trial.create_trial(values=[1.0, 2.0], user_attrs={"a": 1}, system_attrs={"b": 2})
     trial, *_ = [storage.create_new_trial(study, template) for _ in range(3)]
     statements: list[str] = []
-
-    def count(*arguments: Any) -> None:
-        statements.append(arguments[2])
-
-    sqlalchemy.event.listen(storage.engine, "before_cursor_execute", count)
-    try:
+    with before_statements(storage, statements.append):
         for read, which, most in (
             (storage.get_trial, trial, 2), (storage.get_all_trials, study, 2),
             (storage.get_study_system_attrs, study, 1),
@@ -159,5 +171,66 @@ def test_a_read_takes_two_statements_at_most(storage: QuickReader) -> None:
             read(which)
             assert len(statements) == most, statements
             statements.clear()
-    finally:
-        sqlalchemy.event.remove(storage.engine, "before_cursor_execute", count)
+
+
+def test_many_trials_are_read_some_at_a_time(storage: QuickReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = new_study(storage)
+    template = optuna.trial.create_trial(values=[1.0, 2.0], user_attrs={"a": 1})
+    for _ in range(5):
+        storage.create_new_trial(study, template)
+    expected = RDBStorage._get_trials(storage, study, None, set(), -1)
+    monkeypatch.setattr(reading, "MOST_IDS", 2)
+    statements: list[str] = []
+    with before_statements(storage, statements.append):
+        found = storage._get_trials(study, None, set(), -1)
+    assert len(statements) == 1 + 3
+    assert len(found) == 5
+    assert all(map(same, found, expected))
+
+
+def test_attributes_are_in_the_order_in_which_they_were_set(storage: QuickReader) -> None:
+    study = new_study(storage)
+    trial = storage.create_new_trial(study)
+    names = ["torque", "heat", "bend", "a", "z", "m"]
+    for name in names:
+        storage.set_trial_user_attr(trial, name, 1.0)
+    assert list(storage.get_trial(trial).user_attrs) == names
+    assert list(storage.get_all_trials(study)[0].user_attrs) == names
+
+
+def test_a_trial_that_ends_while_it_is_read_is_not_read_as_ended_with_parts_missing(
+    storage: QuickReader,
+) -> None:
+    """It would be kept so for good. The storage's own writer stands for another process."""
+    study = new_study(storage)
+    trial = storage.create_new_trial(study)
+    writer = RDBStorage(storage.engine.url.render_as_string(hide_password=False))
+    texts: list[str] = []
+
+    def end_before_the_second(statement: str) -> None:
+        texts.append(statement)
+        if len(texts) == 2:
+            writer.set_trial_user_attr(trial, "late", 1)
+            writer.set_trial_state_values(trial, TrialState.COMPLETE, (1.0, 2.0))
+
+    with before_statements(storage, end_before_the_second):
+        assert storage.get_trial(trial).state == TrialState.RUNNING
+    give_back(writer)
+    after = storage.get_trial(trial)
+    assert (after.state, after.values, after.user_attrs) == (TrialState.COMPLETE, [1.0, 2.0], {"late": 1})
+
+
+def test_a_statement_has_no_more_variables_than_an_old_sqlite_takes(tmp_path: Path) -> None:
+    storage = QuickReader(f"sqlite:///{tmp_path}/a.db")
+    study = new_study(storage)
+    ids = {storage.create_new_trial(study) for _ in range(3)}
+    sqlalchemy.event.listen(
+        storage.engine, "connect",
+        lambda connection, _: connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999),
+    )  # fmt: skip
+    give_back(storage)  # what comes now is a new connection
+    wanted = {*ids, *range(max(ids) + 1, max(ids) + 1 + MOST_IDS - len(ids))}
+    assert len(wanted) == MOST_IDS
+    assert {t._trial_id for t in storage._get_trials(study, None, wanted, max(wanted))} == ids
+    assert 5 * MOST_IDS < 999
+    give_back(storage)

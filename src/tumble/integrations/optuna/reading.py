@@ -1,8 +1,12 @@
 """Trials read from a database in two statements.
 
-Optuna reads one trial with six statements, and several with eight.  A study reads trials two dozen times from
-one suggestion to the next, and on a server each statement is a journey.  Here the first statement reads the
-trials and the second one everything that belongs to them; Optuna itself makes its `FrozenTrial` of both.
+Optuna reads one trial with six statements, and several with seven or more.  A study reads trials two dozen
+times from one suggestion to the next, and on a server each statement is a journey.  Here the first statement
+reads the trials and the second one everything that belongs to them, or some more where trials are many;
+Optuna itself makes its `FrozenTrial` of both.
+
+The trials come first, because others may write between two statements.  What was read of a trial that is over
+is kept for good: its state must be older than its parts, so that none of them is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from optuna.storages._rdb import models
 from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.trial import FrozenTrial, TrialState
 
-MOST_IDS = 500  # in one statement; no database takes any number of them
+MOST_IDS = 150  # in one statement, which has each of them five times: an old SQLite takes 999 variables
 TRIALS, STUDIES = models.TrialModel.__table__, models.StudyModel.__table__
 
 
@@ -28,7 +32,7 @@ class QuickReader(RDBStorage):
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
         """One trial; KeyError where there is none with this id."""
-        return self._read(_one(), {"trial": trial_id})[0]
+        return self._read(_one(), trial=trial_id)[0]
 
     def get_study_system_attrs(self, study_id: int) -> dict[str, Any]:
         """The system attributes of a study; KeyError where there is none with this id."""
@@ -46,26 +50,25 @@ class QuickReader(RDBStorage):
         ids = [each for each in included_trial_ids if each <= trial_id_greater_than]
         if states is not None or len(ids) > MOST_IDS:
             return super()._get_trials(study_id, states, included_trial_ids, trial_id_greater_than)
-        return self._read(_several(), {"study": study_id, "beyond": trial_id_greater_than, "ids": ids})
+        return self._read(_several(), study=study_id, beyond=trial_id_greater_than, ids=ids)
 
-    def _read(self, statements: _Statements, which: dict[str, Any]) -> list[FrozenTrial]:
+    def _read(self, statement: sql.Select[Any], **which: Any) -> list[FrozenTrial]:
+        """The trials that `statement` finds, with everything that belongs to them.
+
+        All rows of a statement are fetched at once: SQLite keeps writers waiting until the last one is.
+        """
         with _create_scoped_session(self.scoped_session) as session:
             connection = session.connection()
-            found = connection.execute(statements.trials, which).all()
+            found = connection.execute(statement, which).all()
             if not found:
                 raise KeyError(models.NOT_FOUND_MSG)
             trials = {row.trial_id: _Stored(row) for row in found if row.trial_id is not None}
-            for part in connection.execute(statements.parts, which) if trials else ():
-                if part.trial_id in trials:  # else it began after the first statement
-                    trials[part.trial_id].add(part)
+            ids, parts = list(trials), []
+            for first in range(0, len(ids), MOST_IDS):
+                parts += connection.execute(_parts(), {"found": ids[first : first + MOST_IDS]}).all()
+        for part in sorted(parts, key=lambda part: part.place):
+            trials[part.trial_id].add(part)
         return [self._build_frozen_trial_from_trial_model(trial) for trial in trials.values()]  # type: ignore[arg-type]
-
-
-class _Statements(NamedTuple):
-    """What reads some trials, and what reads everything that belongs to them."""
-
-    trials: sql.Select[Any]
-    parts: sql.CompoundSelect[Any]
 
 
 class _Table(NamedTuple):
@@ -76,7 +79,8 @@ class _Table(NamedTuple):
     model
         The table.
     place, name, number, text
-        Its columns for a place in an order, a name, a number and a text; None where it has no such column.
+        Its columns for the place in a trial's order, a name, a number and a text; None where it has no such
+        column.
     read
         Turns the text into what it stands for.
     """
@@ -88,7 +92,7 @@ class _Table(NamedTuple):
     text: str
     read: Callable[[str], Any] = str
 
-    def select(self, kept: str, which: sql.Select[Any]) -> sql.Select[Any]:
+    def select(self, kept: str, ids: sql.BindParameter[int]) -> sql.Select[Any]:
         """Its rows of some trials; each says under which name Optuna keeps it with its trial."""
 
         def column(common: str, own: str | None, kind: Any) -> sql.Label[Any]:
@@ -101,7 +105,7 @@ class _Table(NamedTuple):
             column("name", self.name, sql.String),
             column("number", self.number, sql.Float(53)),
             column("text", self.text, sql.Text),
-        ).where(self.model.trial_id.in_(which))
+        ).where(self.model.trial_id.in_(ids))
 
     def row(self, part: Any) -> SimpleNamespace:
         """One row with the names of its own columns."""
@@ -134,6 +138,7 @@ TABLES = {  # by the name under which Optuna keeps their rows with a trial
 class _Stored(SimpleNamespace):
     """A trial as Optuna's tables have it, with the rows that belong to it."""
 
+    # Optuna's properties, which turn what the database has into local time
     datetime_start = models.TrialModel.datetime_start
     datetime_complete = models.TrialModel.datetime_complete
 
@@ -149,25 +154,30 @@ class _Stored(SimpleNamespace):
 
 
 @cache
-def _one() -> _Statements:
+def _one() -> sql.Select[Any]:
     """The trial with the id `:trial`."""
-    which = TRIALS.c.trial_id == sql.bindparam("trial")
-    return _Statements(sql.select(TRIALS).where(which), _parts(which))
+    return sql.select(TRIALS).where(TRIALS.c.trial_id == sql.bindparam("trial"))
 
 
 @cache
-def _several() -> _Statements:
-    """Trials of `:study` with an id above `:beyond` or among `:ids`; an empty row where there are none."""
+def _several() -> sql.Select[Any]:
+    """Trials of `:study` with an id above `:beyond` or among `:ids`; an empty row where there are none.
+
+    The two kinds are looked for apart: with an "or" of both, SQLite looks at every trial of the study.
+    """
     mine: sql.BindParameter[int] = sql.bindparam("study")
     ids: sql.BindParameter[int] = sql.bindparam("ids", expanding=True)
-    among = sql.or_(TRIALS.c.trial_id > sql.bindparam("beyond"), TRIALS.c.trial_id.in_(ids))
-    which = sql.and_(TRIALS.c.study_id == mine, among)
-    trials = sql.select(TRIALS).select_from(STUDIES.outerjoin(TRIALS, which))
-    return _Statements(trials.where(STUDIES.c.study_id == mine).order_by(TRIALS.c.trial_id), _parts(which))
+    of_study = sql.select(TRIALS.c.trial_id).where(TRIALS.c.study_id == mine)
+    kinds = TRIALS.c.trial_id > sql.bindparam("beyond"), TRIALS.c.trial_id.in_(ids)
+    wanted = TRIALS.c.trial_id.in_(sql.union_all(*(of_study.where(kind) for kind in kinds)))
+    trials = sql.select(TRIALS).select_from(STUDIES.outerjoin(TRIALS, wanted))
+    return trials.where(STUDIES.c.study_id == mine).order_by(TRIALS.c.trial_id)
 
 
-def _parts(which: sql.ColumnElement[bool]) -> sql.CompoundSelect[Any]:
-    ids = sql.select(TRIALS.c.trial_id).where(which)
+@cache
+def _parts() -> sql.CompoundSelect[Any]:
+    """Everything that belongs to the trials with the ids `:found`."""
+    ids: sql.BindParameter[int] = sql.bindparam("found", expanding=True)
     return sql.union_all(*(table.select(kept, ids) for kept, table in TABLES.items()))
 
 

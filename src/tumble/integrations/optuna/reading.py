@@ -63,7 +63,8 @@ class QuickReader(RDBStorage):
             if not found:
                 raise KeyError(models.NOT_FOUND_MSG)
             trials = {row.trial_id: _Stored(row) for row in found if row.trial_id is not None}
-            ids, parts = list(trials), []
+            ids = list(trials)
+            parts: list[Any] = []
             for first in range(0, len(ids), MOST_IDS):
                 parts += connection.execute(_parts(), {"found": ids[first : first + MOST_IDS]}).all()
         for part in sorted(parts, key=lambda part: part.place):

@@ -13,6 +13,7 @@ from tumble.core.settings import DEFAULT_PRIORS, LIMIT_PRIORS
 from .plan import Row
 
 XS = Row("Xs in place of EI", "xsf")
+TOLD = Row("noise known", "tumble-told")
 SWITCHES: tuple[Row, ...] = (
     Row("no warp", "tumble", {"warp": False}),
     Row("no softened φ", "tumble", {"soften_phi": False}),
@@ -40,6 +41,8 @@ SWITCHES: tuple[Row, ...] = (
     Row("no survey", "tumble", {"survey": 0.0}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
     Row("noise not weighed", "tumble", {"weigh_noise": False}),
+    TOLD,
+    Row("known noise not weighed", "tumble-told", {"weigh_noise": False}, TOLD.name),
     Row("more noise expected of f", "tumble", {
         "objective": replace(DEFAULT_PRIORS, noise=LogNormal(1e-3, 1.5)),
     }),

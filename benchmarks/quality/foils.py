@@ -2,14 +2,17 @@
 
 xsf-turns      Xs and EI in turn, under the same controller
 xsf-level      Xs without the slope: where f is likely to lie at f*, however steep it is there
+tumble-told    the default, which is told how noisy each result is
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from benchmarks.families.member import Member
 from experiments.runs import methods
 from experiments.runs.records import Spec
 from experiments.runs.searcher import Searcher
@@ -20,6 +23,7 @@ from tumble.core.arrays import Array
 from tumble.core.method import Method
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
+from tumble.methods import METHODS
 from tumble.problems import Problem
 
 
@@ -63,6 +67,7 @@ FOILS = {
     for foil in (
         Method("xsf-turns", in_turn, constrained=True, controlled=True, listed=False, label="Xs and EI"),
         Method("xsf-level", level_search, constrained=True, controlled=True, listed=False, label="no slope"),
+        replace(METHODS["tumble"], name="tumble-told", listed=False, label="noise known"),
     )
 }
 
@@ -71,13 +76,24 @@ def make(spec: Spec, problem: Problem) -> Searcher:
     """The searcher of a spec: a foil, or what `experiments.runs.methods` knows."""
     if spec.method not in FOILS:
         return methods.make(spec, problem)
-    return methods.TumbleSearcher(spec, problem, _optimizer_of(FOILS[spec.method]))
+    told = noise_of(problem) if spec.method == "tumble-told" else None
+    return methods.TumbleSearcher(spec, problem, _optimizer_of(FOILS[spec.method], told))
 
 
-def _optimizer_of(foil: Method) -> type[Optimizer]:
-    """An optimizer that searches by `foil`, whatever method it is given."""
+def noise_of(problem: Problem) -> dict[str, float]:
+    """One standard deviation of each result of a member of a family; without those that are exact."""
+    assert isinstance(problem, Member)
+    names = ("value", *problem.constraint_names)
+    return {name: float(noise) for name, noise in zip(names, problem.drawn.noise, strict=True) if noise}
+
+
+def _optimizer_of(foil: Method, noise: dict[str, float] | None = None) -> type[Optimizer]:
+    """An optimizer that searches by `foil`, whatever method it is given, and is told of this `noise`."""
 
     class FoilOptimizer(Optimizer):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options, noise=noise)
+
         @property
         def active_method(self) -> Method:
             return foil

@@ -11,8 +11,9 @@ from scipy.stats import norm
 
 from benchmarks.families import draw
 from benchmarks.quality import foils, plan
-from benchmarks.quality.ablation import FOILS, SWITCHES
+from benchmarks.quality.ablation import FOILS, SWITCHES, TOLD
 from benchmarks.quality.scores import _goes_on
+from experiments.runs import methods
 from tests.toys import context_of, smooth_history
 from tumble import Settings
 from tumble.core.acquisition import ExcursionSearch
@@ -68,3 +69,17 @@ def test_every_departure_that_is_judged_has_its_row():
         "relearn", "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "integrate",
         "widen_at_end", "stepping_stones", "survey", "weigh_noise",
     }  # fmt: skip
+
+
+def test_the_default_can_be_told_how_noisy_a_member_is():
+    problem = draw("noise", 0)
+    told = foils.noise_of(problem)
+    assert list(told) == ["value", *problem.constraint_names]
+    measured = [problem.evaluate(problem.initial[0]).value for _ in range(400)]
+    assert np.std(measured) == pytest.approx(told["value"], rel=0.15)
+    assert foils.noise_of(draw("design", 0)) == {}
+    spec = next(iter(plan.specs([TOLD], [[("noise", 0)]])))
+    searcher = foils.make(spec, problem)
+    assert isinstance(searcher, methods.TumbleSearcher)
+    assert dict(searcher._optimizer.noise) == told
+    assert _goes_on(spec.method)

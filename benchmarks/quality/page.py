@@ -12,7 +12,7 @@ from benchmarks.tables import table
 from experiments.runs.records import Line
 
 from . import compare, curves
-from .ablation import FOILS, SWITCHES
+from .ablation import FOILS, SWITCHES, XS
 from .plan import BASELINES, OURS, PEERS, SLOW_PEERS
 from .scores import Reading, Run
 
@@ -165,7 +165,7 @@ def row_table(runs: Mapping[str, Sequence[Run]], default: str = OURS.name) -> st
         regrets = [r.whole.regret for r in group]
         rows.append(
             [
-                name if other == default else f"{XS_MARK}{name}",
+                f"{XS_MARK}{name}" if other == XS.name else name,
                 compare.over_problems(against).percent if against else "",
                 str(sum(point != 0.5 for point in against.values())),
                 f"{np.median(regrets):.2g}",

@@ -177,6 +177,31 @@ def test_status_says_where_a_grid_ends_and_optuna_warns_of_nothing(cli: Cli, tmp
 
 
 @pytest.mark.parametrize(
+    ("limit", "hint"),
+    [("laod", "; did you mean load?"), ("heat", ""), ("load2 = '<= 1'\nload", "")],
+    ids=["misspelt", "another", "added"],
+)
+def test_a_limit_that_no_told_trial_has_measured_is_named(
+    cli: Cli, tmp_path: Path, limit: str, hint: str
+) -> None:
+    file = write_study(tmp_path)
+    assert cli("ask", file)[0] == 0
+    good = file.read_text()
+    file.write_text(good.replace('load = "<= 0"', f'{limit} = "<= 0"'))
+    assert "no told trial" not in "".join(map(str, (*cli("status", file), *cli("ask", file))))
+    file.write_text(good)
+    assert cli("tell", file, 0, "cost=1", "load=-1")[0] == 0
+    assert "no told trial" not in "".join(map(str, (*cli("status", file), *cli("ask", file))))
+    file.write_text(good.replace('load = "<= 0"', f'{limit} = "<= 0"'))
+    name = limit.split()[0]
+    said = f"no told trial has measured {name}, so that none counts as safe{hint}\n"
+    assert f"  note      {said}" in cli("status", file)[1]
+    code, out, err = cli("ask", file, "--json")
+    assert (code, json.loads(out)["trial"], err) == (0, 3, f"tumble: {said}")
+    assert cli("run", file)[2].startswith(f"tumble: {said}")
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("tell", 0, "cost=1", "load=0"),

@@ -79,6 +79,16 @@ def test_limits_command_and_the_rest_take_effect_for_the_next_trial(tmp_path: Pa
     assert (ledger.config.timeout, ledger.sampler.on_exhausted) == (7.0, "stop")
 
 
+def test_a_limit_that_is_misspelt_while_it_runs_is_named(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=4)
+    end, heard = run_and_edit(ledger, 2, ('load = "<= 0"', 'laod = "<= 0"'))
+    assert end.kind == "fault"  # the rig does not measure it either
+    assert heard == [
+        f"{ledger.config.path} was edited; from the next trial on: limits load <= 0 -> laod <= 0",
+        "no told trial has measured laod, so that none counts as safe; did you mean load?",
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

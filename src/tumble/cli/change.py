@@ -116,6 +116,8 @@ def run(file: Path, workers: int, quiet: bool) -> None:
     from tumble.cli.live import run_here, run_workers
 
     ledger = open_ledger(file, running=True)
+    if not quiet:
+        _say_remarks(ledger)
     end = run_here(ledger, quiet) if workers == 1 else run_workers(ledger, workers, quiet)
     if end.kind == "fault":
         exit_with_fault(end)
@@ -124,6 +126,12 @@ def run(file: Path, workers: int, quiet: bool) -> None:
         print(show.status(ledger.status(), ledger.config))
     if end.kind == "stopped":
         sys.exit(STOPPED)
+
+
+def _say_remarks(ledger: Ledger) -> None:
+    """Say on the error stream of which limits nothing was measured."""
+    for remark in ledger.status().remarks:
+        print(f"tumble: {show.printable(remark)}", file=sys.stderr)
 
 
 def exit_with_fault(end: End) -> NoReturn:
@@ -151,6 +159,7 @@ def ask(file: Path, count: int | None, json: bool) -> None:
     ledger = open_ledger(file)
     from tumble.studies.batches import ask_for  # after the file was read: it is slow
 
+    _say_remarks(ledger)
     found, why = ask_for(ledger, count or 1)
     if json:
         asked = [tables.suggestion_table(suggestion) for suggestion in found]

@@ -93,7 +93,7 @@ def status(found: Status, config: StudyConfig, likely: Expected | None = None) -
         lines.append(f"  never     {count(found.never, 'setting is', 'settings are')} never to be tried")
     if found.voided or found.amended:
         lines.append(f"  changed   {found.voided} voided, {found.amended} amended")
-    lines += [f"  note      {remark}" for remark in config.remarks]
+    lines += [f"  note      {remark}" for remark in (*config.remarks, *found.remarks)]
     return "\n".join(lines)
 
 

@@ -53,6 +53,9 @@ class StudyFileWatch:
         self._refused = ""
         if changes:
             self.say(f"{now.path} was edited; from the next trial on: {'; '.join(changes)}")
+        if edited.limits != now.limits:
+            for remark in self.ledger.status().remarks:
+                self.say(remark)
         return bool(changes)
 
 

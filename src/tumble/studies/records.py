@@ -17,6 +17,7 @@ from tumble.integrations.optuna.changes import StoredChange, changes_of, last_ch
 from tumble.integrations.optuna.notes import MARK, decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
+from tumble.studies import schema
 from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import OWNER, Owner
 
@@ -157,6 +158,8 @@ class Status:
         Why P(safe) can't be trusted, where the alarm rings; else None.
     imported, never
         How many old trials were imported, and how many settings are never to be tried; neither is billed.
+    remarks
+        Sentences about limits that no told trial has measured.
     """
 
     trials: int
@@ -172,6 +175,7 @@ class Status:
     alarm: str | None = None
     imported: int = 0
     never: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 def to_entry(trial: FrozenTrial, reading: Reading, config: StudyConfig) -> Entry:
@@ -211,7 +215,25 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         alarm=_alarm(entries).sentence,
         imported=sum(entry.is_imported for entry in entries),
         never=sum(entry.outcome == "never" for entry in entries),
+        remarks=_unmeasured_limits(entries, config),
     )
+
+
+def _unmeasured_limits(entries: Sequence[Entry], config: StudyConfig) -> tuple[str, ...]:
+    """What is said of each limit that no told trial has measured: it is new, or its name was misspelt."""
+    told = [entry for entry in entries if entry.reading.phase == "told"]
+    measured = dict.fromkeys(name for entry in told for name in entry.results)
+    if not measured:
+        return ()
+    spare = [name for name in measured if name not in config.result_names]
+    found = []
+    for name in config.limited_names:
+        if name not in measured:
+            hint = schema.nearest(name, spare)
+            found.append(
+                f"no told trial has measured {name}, so that none counts as safe{f'; {hint}' if hint else ''}"
+            )
+    return tuple(found)
 
 
 def _gains(entries: Sequence[Entry], config: StudyConfig, failures: int) -> list[dict[str, Any]]:

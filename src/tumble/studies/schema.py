@@ -60,8 +60,13 @@ def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "known keys are") -> str:
     """The known word that is nearest, as a question, or all of them."""
     words = list(known)
-    close = difflib.get_close_matches(word.lower(), words, n=1)
-    return f"did you mean {close[0]}?" if close else f"{otherwise} {', '.join(words)}"
+    return nearest(word, words) or f"{otherwise} {', '.join(words)}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is nearest, as a question; empty where none is near."""
+    close = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f"did you mean {close[0]}?" if close else ""
 
 
 def text(value: object) -> str:

@@ -131,6 +131,18 @@ def test_a_result_that_is_given_twice_is_refused(cli: Cli, study: Path, command:
     assert (code, "load is given twice: 9 and -90; give it once" in err) == (2, True), err
 
 
+def test_telling_twice_is_refused_with_the_commands_that_correct_a_trial(cli: Cli, study: Path) -> None:
+    code, _, err = cli("tell", study, 2, "cost=1", "load=-1")
+    assert code == 2
+    assert err.endswith(
+        "each trial is told or skipped once; "
+        f"correct it with: tumble amend {study} 2 name=value, or tumble void {study} 2\n"
+    )
+    assert cli("void", study, 2)[0] == 0
+    code, _, err = cli("tell", study, 2, "cost=1", "load=-1")
+    assert (code, err.endswith("(voided); each trial is told or skipped once\n")) == (2, True)
+
+
 def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
     assert cli("void", study, 0)[0] == 0
     code, _, err = cli("void", study, 0)

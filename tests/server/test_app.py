@@ -33,7 +33,7 @@ def test_a_study_is_driven_to_its_end(client: Client) -> None:
         assert told.json()["parameters"] == trial["parameters"]
     assert asked.status_code == 409
     assert asked.json()["kind"] == "TrialsExhausted"
-    assert asked.json()["error"].startswith("all 8 trials are told or in flight (0); raise trials in")
+    assert asked.json()["error"].startswith("8 of 8 trials are told; raise trials in")
     status, trials = client.get("/status"), client.get("/trials")
     assert (status["trials"], status["trials_left"], len(trials)) == (8, 0, 8)
     best = client.get("/best")

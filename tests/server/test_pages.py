@@ -187,5 +187,5 @@ def test_the_python_of_the_guide_drives_a_study_to_its_end(tmp_path: Path) -> No
     command = [sys.executable, str(client), process.address.rstrip("/")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     process.close()
-    assert done.stdout.splitlines()[-1].startswith("all 3 trials are told or in flight")
+    assert done.stdout.splitlines()[-1].startswith("3 of 3 trials are told; raise")
     assert len(done.stdout.splitlines()) == 4

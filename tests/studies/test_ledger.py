@@ -18,7 +18,7 @@ import pytest
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies import deaths
+from tumble.studies import deaths, undo
 from tumble.studies.csv_io import Imported, import_csv, old_trial
 from tumble.studies.errors import StudyFileError
 from tumble.studies.exporting import export_csv
@@ -253,11 +253,18 @@ def test_what_a_killed_tell_left_behind_is_replaced_by_the_next_one(tmp_path: Pa
 
 def test_nothing_is_left_after_the_last_trial(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=2, failures=1)
+    good = {"cost": 1.0, "load": -1.0}
+    ledger.tell(ledger.ask().number, good)
     ledger.ask()
-    ledger.ask()
-    with pytest.raises(tumble.TrialsExhausted, match="all 2 trials"):
+    with pytest.raises(tumble.TrialsExhausted, match=r"^2 of 2 trials are told or in flight \(1\); raise"):
         ledger.ask()
     assert len(ledger.entries()) == 2
+    ledger.tell(1, good)
+    with pytest.raises(tumble.TrialsExhausted, match=r"^2 of 2 trials are told; raise trials in"):
+        ledger.ask()
+    ledger = edit(ledger, "trials = 2", "trials = 1")
+    with pytest.raises(tumble.TrialsExhausted, match=r"^2 trials are told, more than trials = 1; raise"):
+        ledger.ask()
 
 
 def test_what_the_trials_left_can_gain_is_stored_with_each_decision(tmp_path: Path) -> None:
@@ -506,7 +513,24 @@ def test_a_run_in_which_nothing_was_safe_stops_when_no_failure_is_left(tmp_path:
     end = Runner(ledger).run()
     assert end.kind == "fault"
     assert "nothing safe was seen" in end.why
+    assert "[start]" not in end.why  # it has one
+    assert f"(tumble void {ledger.config.path} TRIAL, for each of 0, 1), and run it again" in end.why
+    assert "each with" not in end.why  # they broke a limit
+    assert end.why.endswith("; if not, raise failures to go on")
     assert ledger.status().trials == 2
+
+
+def test_where_the_failures_are_spent_on_one_fault_it_is_named_with_its_remedy(tmp_path: Path) -> None:
+    crash = "sys.exit('ModuleNotFoundError: no drill')"
+    ledger = open_study(tmp_path, failures=2, crash=crash, start=False)
+    end = Runner(ledger).run()
+    same = "(each with: exit code 1: ModuleNotFoundError: no drill); nothing safe was seen: look at the"
+    assert same in end.why
+    assert end.why.endswith("; if not, add a [start] that is safe, and raise failures to go on")
+    for trial in (0, 1):
+        undo.void(ledger, trial)
+    (tmp_path / "rig.py").write_text("print('cost=1 load=-1')")
+    assert Runner(ledger).run().kind == "done"
 
 
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
@@ -624,8 +648,10 @@ def test_a_bad_table_is_refused_whole(tmp_path: Path, text: str, message: str) -
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
-    with pytest.raises(tumble.InputError, match=r"none.csv: can't be read"):
+    with pytest.raises(tumble.InputError, match=r"there is no file .*none.csv; correct its name"):
         import_csv(open_study(tmp_path), tmp_path / "none.csv")
+    with pytest.raises(tumble.InputError, match=r"can't be read \(.*; give a CSV file in UTF-8"):
+        import_csv(open_study(tmp_path), tmp_path)
 
 
 def test_choices_survive_a_table(tmp_path: Path) -> None:

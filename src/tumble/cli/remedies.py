@@ -27,6 +27,9 @@ def _remedy(error: TumbleError) -> str:
         case errors.ResultMissing():
             given = " ".join(f"{name}=..." for name in error.names)
             return f"give {given}, or tell a trial that failed with --failed"
+        case errors.TrialOver(is_told=True):
+            study, trial = error.path, error.number
+            return f"correct it with: tumble amend {study} {trial} name=value, or tumble void {study} {trial}"
         case errors.PortTaken():
             return "choose another with --port"
     return ""

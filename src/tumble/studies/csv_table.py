@@ -60,6 +60,8 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
     """
     try:
         text = _decoded(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}; correct its name, or name its folder too") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
     given = SEP_LINE.match(text)

@@ -72,6 +72,14 @@ class ResultMissing(InputError):
         self.names = tuple(names)
 
 
+class TrialOver(InputError):
+    """A trial that is over already; `is_told` where it can be amended or voided."""
+
+    def __init__(self, path: Path, number: int, outcome: str, is_told: bool) -> None:
+        super().__init__(f"trial {number} is over already ({outcome}); each trial is told or skipped once")
+        self.path, self.number, self.is_told = path, number, is_told
+
+
 class PortTaken(InputError):
     """A page can't be served on this port."""
 

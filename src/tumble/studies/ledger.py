@@ -27,7 +27,7 @@ from tumble.parameters import Choice
 from tumble.studies.asking import confirm_note, start_note, try_note
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
-from tumble.studies.errors import StudyFileError
+from tumble.studies.errors import StudyFileError, TrialOver
 from tumble.studies.evolution import fit_to_study
 from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.locking import lock_study
@@ -358,10 +358,7 @@ class Ledger:
         """
         status, config = self.status(), self.config
         if status.trials_left <= 0:
-            raise TrialsExhausted(
-                f"{all_are(config.trials, 'trial')} told or in flight ({status.pending}); "
-                f"raise trials in {config.path} to go on"
-            )
+            raise TrialsExhausted(f"{_all_used(status, config)}; raise trials in {config.path} to go on")
         if config.failures is not None and status.failures > config.failures:
             raise BudgetExhausted(
                 f"{beyond(status.failures, config.failures)}; look at the trials that failed, and raise "
@@ -376,7 +373,8 @@ class Ledger:
             return
         if status.failures_left == 0:
             raise BudgetExhausted(
-                f"{all_are(config.failures or 0, 'failure')} spent; raise failures in {config.path} to go on"
+                f"{all_are(config.failures or 0, 'failure')} spent; raise failures in {config.path} to go "
+                "on, or void or amend what was told wrongly"
             )
         if owner == BY_HAND and status.pending >= status.failures_left:
             raise BudgetReserved(
@@ -467,9 +465,8 @@ class Ledger:
     def _check_open(self, number: int, owner: Owner) -> None:
         entry = self.entry(number)
         if not entry.is_running:
-            raise InputError(
-                f"trial {number} is over already ({entry.outcome}); each trial is told or skipped once"
-            )
+            is_told = entry.reading.phase == "told"
+            raise TrialOver(self.config.path, number, entry.outcome, is_told)
         other = entry.owner
         if other is None or other.is_process_of(owner):
             return
@@ -484,6 +481,15 @@ class Ledger:
             self.store.finish(number, state, value)
         except ValueError as error:  # told by someone else in the meantime
             raise InputError(f"trial {number} can't be told: {error}") from None
+
+
+def _all_used(status: Status, config: StudyConfig) -> str:
+    """That no trial is left, in words; a study file may have been edited to fewer than there are."""
+    used = status.trials + status.pending
+    flying = f" or in flight ({status.pending})" if status.pending else ""
+    if used > config.trials:
+        return f"{count(used, 'trial')} are told{flying}, more than trials = {config.trials}"
+    return f"{used} of {count(used, 'trial is', 'trials are')} told{flying}"
 
 
 def _number(value: float | None) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,7 @@ from tumble.integrations.optuna.gate import LOOKING
 from tumble.integrations.optuna.notes import VoidKind
 from tumble.parameters import Choice
 from tumble.studies import rig
+from tumble.studies.config import StudyConfig
 from tumble.studies.edits import StudyFileWatch
 from tumble.studies.errors import NoCommand
 from tumble.studies.kept import KeptResult
@@ -142,11 +143,10 @@ class Runner:
         why = stop_reason(status.failures, allowed, status.best is not None)
         too_many = allowed is not None and status.failures > allowed
         if why and (too_many or not status.pending):
-            remedy = (
-                "look at the command and the limits, add a [start] that is safe, and raise failures to go on"
-            )
+            failed = [e for e in self.ledger.entries() if e.is_billed and e.outcome == "failed"]
             seen = "" if status.best is not None else "; nothing safe was seen"
-            raise RigFault(End("fault", f"{why}{seen}: {remedy}", self._last_output))
+            remedy = _remedy(self.ledger.config, failed, status.best is not None)
+            raise RigFault(End("fault", f"{why}{_same_reason(failed)}{seen}: {remedy}", self._last_output))
 
     def confirm(self) -> Suggestion:
         """One more trial, at the recommendation, for `run_single`."""
@@ -265,3 +265,24 @@ class Runner:
             return False
         self.run_one(abandoned)
         return True
+
+
+def _same_reason(failed: Sequence[Entry]) -> str:
+    """The reason that every failed trial crashed with, in brackets; empty where there is no such one."""
+    reasons = {" ".join(entry.reading.reason.split()) for entry in failed if entry.reading.crashed}
+    if len(reasons) != 1 or reasons == {""} or not all(entry.reading.crashed for entry in failed):
+        return ""
+    return f" ({'with' if len(failed) == 1 else 'each with'}: {reasons.pop()})"
+
+
+def _remedy(config: StudyConfig, failed: Sequence[Entry], safe_seen: bool) -> str:
+    """What to do where the failures are spent: for a fault of the command, and for any other."""
+    start = "" if config.starts or safe_seen else "add a [start] that is safe, and "
+    trials = ", ".join(str(entry.trial) for entry in failed)
+    one = len(failed) == 1
+    void = f"tumble void {config.path} {trials if one else f'TRIAL, for each of {trials}'}"
+    return (
+        "look at the command and the limits; if the command itself was at fault, mend it, give "
+        f"{'that trial' if one else 'those trials'} back ({void}), and run it again; "
+        f"if not, {start}raise failures to go on"
+    )

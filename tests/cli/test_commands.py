@@ -227,7 +227,10 @@ def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: 
     ("words", "message"),
     [
         (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),
-        (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came"),
+        (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came\n"),
+        (["tell", "FILE", "0", "cost=1,5"], "but 'cost=1,5' came; write 1.5\n"),
+        (["tell", "FILE", "0", "cost=1,500"], "but 'cost=1,500' came; write 1500, or 1.500\n"),
+        (["try", "FILE", "x=0,5", "y=0.5"], "x must be a finite number, but '0,5' came; write 0.5\n"),
         (["tell", "FILE", "9", "cost=1", "load=0"], "there is no trial 9"),
         (
             ["tell", "FILE", "0"],
@@ -248,7 +251,7 @@ def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: 
         (["tell", "FILE", str(10**23), "--failed", "fell"], f"there is no trial {10**23}"),
         (["void", "FILE", str(10**20 - 1)], "there is no trial 99999999999999999999"),
         (["skip", "FILE", "9"], "there is no trial 9"),
-        (["import", "FILE", "none.csv"], "can't be read"),
+        (["import", "FILE", "none.csv"], "tumble: there is no file none.csv; correct its name"),
         (
             ["plan", "--trials", "3", "--failures", "9"],
             "failures (9) cannot exceed trials (3); lower failures, or raise trials",
@@ -266,6 +269,11 @@ def test_wrong_words_are_refused_with_code_2(
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_failure_without_a_reason_is_shown_one(cli: Cli, tmp_path: Path) -> None:
+    code, _, err = cli("tell", write_study(tmp_path, command=""), 0, "--failed")
+    assert (code, err.endswith(' Say why it failed, for example: --failed "bit broke"\n')) == (2, True)
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -354,7 +362,8 @@ def test_a_rig_that_always_crashes_says_so_in_every_line(cli: Cli, tmp_path: Pat
     code, out, err = cli("run", file)
     assert code == 3
     assert out.count("failed    (crash: exit code 1: bit broke)") == 1
-    assert "nothing safe was seen" in err
+    assert "no failure is left (with: exit code 1: bit broke); nothing safe was seen" in err
+    assert f"give that trial back (tumble void {file} 0), and run it again" in err
     assert "--- its output ---\nbit broke" in err
 
 

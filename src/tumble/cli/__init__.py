@@ -68,6 +68,8 @@ def _run(arguments: list[str] | None) -> int | str | None:
     except SystemExit as end:
         return end.code
     except click.ClickException as error:
+        if isinstance(error, click.BadOptionUsage) and error.option_name == "--failed":
+            error.message += ' Say why it failed, for example: --failed "bit broke"'
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):

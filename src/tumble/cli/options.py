@@ -10,6 +10,7 @@ import click
 
 from tumble.errors import InputError
 from tumble.studies.config import NAME
+from tumble.studies.values import point_hint
 
 EXIT_CODES = {
     0: "done",
@@ -74,5 +75,6 @@ def parse_results(words: Sequence[str]) -> dict[str, float]:
             found[name] = float(value)
         except ValueError:
             came = f"{name}={value}"
-            raise InputError(f"expected name=number such as {RESULT}, but {came!r} came") from None
+            wrong = f"expected name=number such as {RESULT}, but {came!r} came"
+            raise InputError(f"{wrong}{point_hint(value)}") from None
     return found

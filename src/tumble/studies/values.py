@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Fixed, Parameter
 from tumble.space import Space
+from tumble.studies.csv_table import DECIMAL_COMMA, THOUSANDS
 from tumble.studies.schema import did_you_mean
 
 
@@ -47,8 +48,16 @@ def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or "_" in written:
-        raise InputError(f"{name} must be a finite number, but {text!r} came")
+        raise InputError(f"{name} must be a finite number, but {text!r} came{point_hint(written)}")
     return number
+
+
+def point_hint(written: str) -> str:
+    """How to write a number that has a comma for its point, as the end of a message; empty for any other."""
+    if not DECIMAL_COMMA.fullmatch(written):
+        return ""
+    thousands = f"{written.replace(',', '')}, or " if THOUSANDS.fullmatch(written) else ""
+    return f"; write {thousands}{written.replace(',', '.')}"
 
 
 def parse_setting(space: Space, words: Mapping[str, str]) -> dict[str, Choice]:

@@ -117,6 +117,8 @@ def test_no_piece_of_any_password_is_heard(
         ("sqlite:////data/a@b.db", "sqlite:////data/a@b.db"),
         ("secret", "***"),
         ("secret://drill@db", "***"),
+        ("mysqlx://drill:secret@db", "mysqlx://***"),
+        ("Sqllite+secret:///drill.db", "sqllite://***"),
     ],
 )
 def test_a_url_is_shown_where_nothing_is_in_doubt(url: str, expected: str) -> None:

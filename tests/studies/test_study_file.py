@@ -144,6 +144,19 @@ def edit(old: str, new: str) -> str:
 
 BAD = {
     "not toml": ("name = ", "not valid TOML"),
+    "text without quotes": (
+        edit('objective = "cost"', "objective = cost"),
+        "not valid TOML: Invalid value (at line 2, column 13); write text in quotes, such as objective =",
+    ),
+    "a capital truth": (edit("retries = 3", "maximize = True"), "and true and false in small letters"),
+    "an address without quotes": (
+        edit('"sqlite:///drill.db"', "postgresql://me:secret@db/rig"),
+        'column 11); write text in quotes, such as objective = "cost", and true and false in small letters',
+    ),
+    "parameters without their table": (
+        edit("[parameters]\n", ""),
+        "parameters: is missing; write [parameters] in a line above speed",
+    ),
     "empty file": ("", "name: is missing; add it, for example: name ="),
     "no objective": (edit('objective = "cost"\n', ""), "objective: is missing"),
     "no trials": (edit("trials = 60\n", ""), "trials: is missing; add it, for example: trials = 60"),
@@ -271,13 +284,18 @@ BAD = {
         'parameters.flutes.type: must be "float", "int" or',
     ),
     "one choice": (edit('["hss", "carbide"]', '["hss"]'), "parameters.bit: choices need at least two values"),
+    "no choices": (
+        edit('["hss", "carbide"]', "[]"),
+        "at least two values, but [] came: drop the parameter; write for example: { choices = [",
+    ),
     "the same choice twice": (
         edit('["hss", "carbide"]', '["hss", "hss"]'),
-        "parameters.bit: choices must differ",
+        "parameters.bit: choices must differ from each other, but 'hss' and 'hss' are equal: drop one of them, "
+        'or write them as text; write for example: { choices = ["hss", "carbide"] }',
     ),
     "choices that are no list": (
         edit('["hss", "carbide"]', '"hss"'),
-        "parameters.bit.choices: must be a list",
+        "parameters.bit.choices: must be a list, not 'hss'; write for example: bit = { choices = [\"hss\",",
     ),
     "choices that are equal": (
         edit('["hss", "carbide"]', "[1, true]"),
@@ -383,6 +401,10 @@ BAD = {
         edit("sqlite:///drill.db", "drill.db"),
         "storage: expected a URL of sqlite, postgresql",
     ),
+    "storage of a misspelt kind": (
+        edit("sqlite:///drill.db", "mysqlx://foo"),
+        "storage: expected a URL of sqlite, postgresql, but mysqlx://*** came; write for example: storage =",
+    ),
     "storage in memory": (
         edit("sqlite:///drill.db", "sqlite:///:memory:"),
         "storage: sqlite:///:memory: keeps",
@@ -398,6 +420,14 @@ BAD = {
     "start incomplete": (
         edit("flutes = 4\n", ""),
         "start: expected a value for each of speed, flutes, bit, feed",
+    ),
+    "start with a misspelt parameter": (
+        edit("feed = 0.1\n", "fed = 0.1\n"),
+        "start.fed: is not a parameter; did you mean feed?",
+    ),
+    "start with an unknown parameter": (
+        edit("feed = 0.1\n", "zzz = 0.1\n"),
+        "start.zzz: is not a parameter; known are speed, flutes, bit, feed",
     ),
     "start with another choice": (
         edit('bit = "carbide"', 'bit = "wood"'),

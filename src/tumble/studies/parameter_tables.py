@@ -186,7 +186,7 @@ def _parameter(table: SimpleNamespace) -> Parameter:
 
 def _is_categorical(table: SimpleNamespace) -> bool:
     if table.choices is None and table.type == "categorical":
-        raise InputError('needs choices; write for example: { choices = ["hss", "carbide"] }')
+        raise InputError(f"needs choices; write for example: {TABLE['choices'].example}")
     if table.choices is not None and (table.low is not None or table.high is not None):
         raise InputError("has both choices and a range; keep one of them")
     return table.choices is not None
@@ -195,7 +195,10 @@ def _is_categorical(table: SimpleNamespace) -> bool:
 def _categorical(table: SimpleNamespace) -> Parameter:
     if table.type not in (None, "categorical") or table.log or table.step is not None:
         raise InputError("choices take no type, log or step; drop them")
-    return Categorical(tuple(table.choices))
+    try:
+        return Categorical(tuple(table.choices))
+    except InputError as error:
+        raise InputError(f"{error}; write for example: {TABLE['choices'].example}") from None
 
 
 def _numeric(table: SimpleNamespace) -> Parameter:

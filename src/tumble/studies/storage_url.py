@@ -7,6 +7,7 @@ in pieces and decoded, so their messages lose every piece of what may be a passw
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from urllib.parse import unquote, unquote_plus
@@ -14,9 +15,9 @@ from urllib.parse import unquote, unquote_plus
 HIDDEN = "***"
 PIECE = 4  # so many characters in a row of a password are no coincidence
 VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
-SCHEME = re.compile(
-    r"\s*((?:sqlite|postgres|postgresql|mysql|mariadb|mssql|oracle)(?:\+[a-z0-9_]{1,20})?)://", re.IGNORECASE
-)
+DIALECTS = ("sqlite", "postgres", "postgresql", "mysql", "mariadb", "mssql", "oracle")
+SCHEME = re.compile(rf"\s*((?:{'|'.join(DIALECTS)})(?:\+[a-z0-9_]{{1,20}})?)://", re.IGNORECASE)
+MISSPELT = re.compile(r"\s*([A-Za-z0-9]{1,20})(?:\+[A-Za-z0-9_]{1,20})?://")
 CLEAR = re.compile(
     r"(?:(?P<user>[^:@/?#\s\[\]]*)(?::(?P<password>[^:@/?#\s\[\]]*))?@)?"
     r"(?P<place>(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?(?:/[A-Za-z0-9._-]*)?)"
@@ -40,10 +41,12 @@ def shown(url: str) -> str:
     'postgresql://***'
     >>> shown("sqlite:///drill.db")
     'sqlite:///drill.db'
+    >>> shown("mysqlx://drill:secret@db.example.org/rig")
+    'mysqlx://***'
     """
     scheme = SCHEME.match(url)
     if scheme is None:
-        return HIDDEN
+        return _misspelt(url)
     if _is_path(url):
         return url.strip().partition("?")[0]
     clear = CLEAR.fullmatch(url[scheme.end() :])
@@ -87,6 +90,13 @@ def resolve(storage: str) -> str:
     if not url.strip():
         raise LookupError(f"the environment variable {named[1]} is not set")
     return url
+
+
+def _misspelt(url: str) -> str:
+    """What comes before the slashes where it is nearly the name of a database, and no password for that."""
+    found = MISSPELT.match(url)
+    close = found is not None and difflib.get_close_matches(found[1].lower(), DIALECTS, n=1, cutoff=0.8)
+    return f"{found[1].lower()}://{HIDDEN}" if found is not None and close else HIDDEN
 
 
 def _is_path(url: str) -> bool:

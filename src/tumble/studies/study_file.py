@@ -22,13 +22,14 @@ from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
 from tumble.studies.keys import FILE
 from tumble.studies.limits import Limit, parse_limit
-from tumble.studies.parameter_tables import exact, read_parameters
+from tumble.studies.parameter_tables import TABLE, exact, read_parameters
 from tumble.studies.schema import Wrong
 
 DRIVERS = ("sqlite", "postgresql")
 MISWRITTEN = re.compile(  # {x:.3f}, {x!r}, {x[0]} or { x }; neither {x: 1} nor the ${x:-1} of a shell
     rf"(?<!\$)\{{\s*({NAME.pattern})\s*(?:\[[^\[\]{{}}]*\]|![rsa])?(?::[^\s{{}}:\"']*)?\s*\}}"
 )
+INVALID_VALUE = re.compile(r"Invalid value \(at line (\d+), column (\d+)\)")  # as `tomllib` says it
 HALF = re.compile(rf"(?<!\$)\{{({NAME.pattern})|(?<![A-Za-z0-9_.-])({NAME.pattern})\}}")  # {x or x}
 
 
@@ -58,7 +59,9 @@ def read_study_file(path: str | Path) -> StudyConfig:
     """
     file = Path(path)
     try:
-        config = _config(file, SimpleNamespace(**schema.read(_read(file), FILE)))
+        table = _read(file)
+        _check_parameters_are_under_their_table(table)
+        config = _config(file, SimpleNamespace(**schema.read(table, FILE)))
     except Wrong as wrong:
         raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
     for check in (_check_names, _check_noise, _check_budget, _check_method, _check_command):
@@ -99,8 +102,10 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    text = ""
     try:
-        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))  # Windows may write a byte order mark
+        text = file.read_bytes().decode("utf-8-sig")  # Windows may write a byte order mark
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise NoStudyFile(file) from None
     except UnicodeDecodeError:
@@ -112,7 +117,29 @@ def _read(file: Path) -> dict[str, Any]:
     except RecursionError:
         raise NotToml(f"{file}: not valid TOML: tables or lists are nested too deeply") from None
     except ValueError as error:  # a `TOMLDecodeError`, or a number of thousands of digits
+        if _lacks_quotes(text, str(error)):
+            remedy = 'write text in quotes, such as objective = "cost", and true and false in small letters'
+            raise StudyFileError(f"{file}: not valid TOML: {error}; {remedy}") from None
         raise NotToml(f"{file}: not valid TOML: {error}") from None
+
+
+def _lacks_quotes(text: str, error: str) -> bool:
+    """Whether a value that is not valid begins with a letter; it is not shown, as it may be a password."""
+    place = INVALID_VALUE.match(error)
+    if place is None:
+        return False
+    line, column = (int(number) - 1 for number in place.groups())
+    return text.replace("\r\n", "\n").split("\n")[line][column : column + 1].isalpha()
+
+
+def _check_parameters_are_under_their_table(table: Mapping[str, Any]) -> None:
+    """Refuse parameters at the top of a file: as keys of the file they would be taken for misspelt ones."""
+    unknown = {name: value for name, value in table.items() if name not in FILE}
+    found = [
+        name for name, value in unknown.items() if isinstance(value, dict) and value.keys() & TABLE.keys()
+    ]
+    if found and "parameters" not in table:
+        raise Wrong(f"is missing; write [parameters] in a line above {found[0]}", "parameters")
 
 
 def _wrong(file: Path, key: str, message: str) -> StudyFileError:
@@ -126,7 +153,12 @@ def _with_example(wrong: Wrong) -> str:
         return message
     if "add it" in message:
         return f"{message}, for example: {key.example}"
-    return message if "; " in message else f"{message}; write for example: {key.example}"
+    if "; " in message:
+        return message
+    example = key.example
+    if wrong.keys[0] == "parameters" and len(wrong.keys) > 2:
+        example = f"{wrong.keys[1]} = {TABLE[wrong.keys[2]].example}"
+    return f"{message}; write for example: {example}"
 
 
 def _limit(name: str, text: str) -> Limit:
@@ -170,6 +202,10 @@ def _sqlite(file: Path, path: str) -> str:
 def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
     """A setting that is tried first; a fixed parameter need not be named, nor one that has a default."""
     with schema.under("start"):
+        for name in given:
+            if name not in space.names:
+                hint = schema.did_you_mean(name, space.names, "known are")
+                raise Wrong(f"is not a parameter; {hint}", name)
         try:
             setting = exact(space, {**space.fixed, **given})
         except InputError as error:

@@ -333,7 +333,7 @@ def test_a_rig_by_script_is_run_and_nothing_is_left(cli: Cli, tmp_path: Path) ->
     assert "4 told, 0 in flight, 0 left of 4" in out
     code, _, err = cli("ask", file)
     assert code == 4
-    assert "all 4 trials" in err
+    assert "4 of 4 trials are told; raise" in err
     assert cli("run", file)[0] == 0
 
 

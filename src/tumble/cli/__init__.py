@@ -68,9 +68,7 @@ def _run(arguments: list[str] | None) -> int | str | None:
     except SystemExit as end:
         return end.code
     except click.ClickException as error:
-        if isinstance(error, click.BadOptionUsage) and error.option_name == "--failed":
-            error.message += ' Say why it failed, for example: --failed "bit broke"'
-        error.show()
+        _with_example(error).show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _failed("stopped; run it again to go on", STOPPED)
@@ -83,6 +81,14 @@ def _run(arguments: list[str] | None) -> int | str | None:
         if sentence is None:
             raise
         return _failed(sentence, FAULT)
+
+
+def _with_example(error: click.ClickException) -> click.ClickException:
+    """The error of a --failed without a reason, with an example of one; any other as it is."""
+    if isinstance(error, click.BadOptionUsage) and error.option_name == "--failed":
+        example = 'Say why it failed, for example: --failed "bit broke"'
+        return click.BadOptionUsage("--failed", f"{error.message} {example}", error.ctx)
+    return error
 
 
 def _sentence_for(error: Exception) -> str | None:

@@ -290,8 +290,8 @@ BAD = {
     ),
     "the same choice twice": (
         edit('["hss", "carbide"]', '["hss", "hss"]'),
-        "parameters.bit: choices must differ from each other, but 'hss' and 'hss' are equal: drop one of them, "
-        'or write them as text; write for example: { choices = ["hss", "carbide"] }',
+        "parameters.bit: choices must differ from each other, but 'hss' and 'hss' are equal: drop one of "
+        'them, or write them as text; write for example: { choices = ["hss", "carbide"] }',
     ),
     "choices that are no list": (
         edit('["hss", "carbide"]', '"hss"'),

@@ -134,10 +134,8 @@ def _lacks_quotes(text: str, error: str) -> bool:
 
 def _check_parameters_are_under_their_table(table: Mapping[str, Any]) -> None:
     """Refuse parameters at the top of a file: as keys of the file they would be taken for misspelt ones."""
-    unknown = {name: value for name, value in table.items() if name not in FILE}
-    found = [
-        name for name, value in unknown.items() if isinstance(value, dict) and value.keys() & TABLE.keys()
-    ]
+    tables = {name: value for name, value in table.items() if name not in FILE and isinstance(value, dict)}
+    found = [name for name, value in tables.items() if value.keys() & TABLE.keys()]
     if found and "parameters" not in table:
         raise Wrong(f"is missing; write [parameters] in a line above {found[0]}", "parameters")
 

@@ -22,6 +22,7 @@ from ..runs import machine
 
 machine.one_thread_each()
 
+from tumble.errors import TumbleError  # noqa: E402
 from tumble.serialize import plain  # noqa: E402
 
 from ..runs import loop, plans, pool  # noqa: E402
@@ -65,6 +66,8 @@ def run_all(
     specs: Sequence[Spec], store: Store, *, jobs: int = 1, executor: str = "", fresh: bool = False
 ) -> pool.Summary:
     """In lockstep on this machine's GPU where there is one, else as any other experiment."""
+    if not executor:
+        nn.check_there()
     if executor or not machine.gpu():
         return pool.run_all(specs, store, jobs=jobs, executor=executor, fresh=fresh)
     return _in_lockstep(specs, store, fresh=fresh)
@@ -104,7 +107,23 @@ def _gpu_name() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the experiment in lockstep; 0 when all runs are finished, 1 when some are left or raised."""
+    """Run the experiment in lockstep.
+
+    The exit status is 0 when all runs are finished, 1 when some are left or raised, 2 for bad input or data
+    that are missing, 130 when interrupted.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except TumbleError as error:
+        print(f"experiments.compression: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments.compression", description=__doc__)
     add = parser.add_argument
     add("--data", type=Path, help="MNIST's folder (default: $TUMBLE_DATA/mnist or the cache)")
@@ -115,12 +134,16 @@ def main(arguments: list[str] | None = None) -> int:
     add("--methods", default="", help="only these methods, separated by commas")
     add("--trials", type=int, help="another T, for a quick look")
     add("--minutes", type=float, help="stop after the lockstep that ends beyond so many minutes")
-    options = parser.parse_args(arguments)
-    if options.download:
-        nn.download(options.data)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
     asked = Options(seeds=options.seeds, seed_base=options.seed_base, trials=options.trials)
     asked = replace(asked, methods=tuple(filter(None, options.methods.split(","))) or None)
     specs = plan(asked)
+    if options.download:
+        nn.download(options.data)
+    nn.check_there(options.data)
     store = Store(options.out, "compression")
     summary = _in_lockstep(specs, store, folder=options.data, minutes=options.minutes)
     print(

@@ -11,6 +11,7 @@ import hashlib
 import os
 import urllib.request
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from tumble.errors import InputError
 
 MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+PATIENCE = 60.0  # seconds without a byte from there
 VALIDATION = 5000
 MD5 = {
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
@@ -74,15 +76,43 @@ def download(folder: Path | str | None = None) -> Path:
     where.mkdir(parents=True, exist_ok=True)
     for name in MD5:
         if not _find(where, name):
-            with urllib.request.urlopen(f"{MIRROR}{name}.gz") as answer:
-                content = answer.read()
+            content = _fetch(f"{MIRROR}{name}.gz", where)
             _verify(name, gzip.decompress(content), f"{MIRROR}{name}.gz")
             (where / f"{name}.gz").write_bytes(content)
     return where
 
 
+def check_there(folder: Path | str | None = None) -> None:
+    """Refuse a folder in which one of the four files is missing, before anything is started."""
+    where = data_folder() if folder is None else Path(folder)
+    for name in MD5:
+        _there(where, name)
+
+
+def _fetch(url: str, folder: Path) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            return bytes(answer.read())
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise InputError(
+            f"{url} could not be fetched ({reason}); try again, or put MNIST's four idx files into {folder} "
+            "by hand"
+        ) from None
+
+
 def _find(folder: Path, name: str) -> Path | None:
     return next((p for p in (folder / name, folder / f"{name}.gz") if p.exists()), None)
+
+
+def _there(folder: Path, name: str) -> Path:
+    path = _find(folder, name)
+    if path is None:
+        raise InputError(
+            f"no {name} (nor {name}.gz) in {folder}; fetch MNIST with python -m experiments.compression "
+            "--download, or put its four idx files there"
+        )
+    return path
 
 
 def _verify(name: str, content: bytes, source: str) -> None:
@@ -94,12 +124,7 @@ def _verify(name: str, content: bytes, source: str) -> None:
 
 
 def _read(folder: Path, name: str, check: bool) -> NDArray[np.uint8]:
-    path = _find(folder, name)
-    if path is None:
-        raise InputError(
-            f"no {name} (nor {name}.gz) in {folder}; put MNIST's four idx files there, "
-            "or call experiments.compression.problem.download()"
-        )
+    path = _there(folder, name)
     content = path.read_bytes()
     content = gzip.decompress(content) if path.suffix == ".gz" else content
     if check:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from tumble.errors import Failure, InputError
 from tumble.problems import Problem
 
-from .mnist import Digits, download, load
+from .mnist import Digits, check_there, download, load
 
 __all__ = [
     "FULL",
@@ -38,6 +38,7 @@ __all__ = [
     "Setting",
     "Trainer",
     "Training",
+    "check_there",
     "compression",
     "download",
     "load",

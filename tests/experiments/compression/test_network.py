@@ -9,16 +9,20 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from dataclasses import replace
+from http.client import IncompleteRead
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from experiments.__main__ import main
 from experiments.compression import mnist
 from experiments.compression import problem as nn
+from experiments.compression.experiment import main as compression_command
 from experiments.compression.network import Network, Posterior, epochs, train_plain
 from tumble.errors import Failure, InputError
 
@@ -256,14 +260,14 @@ def test_other_files_than_mnists_are_refused(tmp_path):
 
 
 def test_a_missing_file_is_named_with_what_to_do(tmp_path):
-    with pytest.raises(InputError, match=r"no train-images-idx3-ubyte .*download\(\)"):
+    with pytest.raises(InputError, match="no train-images-idx3-ubyte .*experiments.compression --download"):
         nn.load(tmp_path)
 
 
 def test_the_download_checks_what_it_fetches_and_keeps_what_is_there(tmp_path, monkeypatch):
     fetched = []
 
-    def answer(url):
+    def answer(url, timeout):
         fetched.append(url)
         return io.BytesIO(gzip.compress(b"digits"))
 
@@ -277,6 +281,42 @@ def test_the_download_checks_what_it_fetches_and_keeps_what_is_there(tmp_path, m
     before = len(fetched)
     nn.download(tmp_path / "new")
     assert len(fetched) == before
+
+
+@pytest.mark.parametrize(
+    "error", [urllib.error.URLError("no route to host"), TimeoutError("no answer"), IncompleteRead(b"x")]
+)
+def test_a_download_without_a_network_ends_in_a_sentence(tmp_path, monkeypatch, capsys, error):
+    def unreachable(url, timeout):
+        raise error
+
+    monkeypatch.setattr(urllib.request, "urlopen", unreachable)
+    words = ["--download", "--data", str(tmp_path / "digits"), "--out", str(tmp_path / "out")]
+    assert compression_command(words) == 2
+    said = capsys.readouterr().err
+    assert "train-images-idx3-ubyte.gz could not be fetched" in said
+    assert f"files into {tmp_path / 'digits'} by hand" in said
+    assert "Traceback" not in said
+
+
+def test_the_command_without_data_names_the_download(tmp_path, capsys):
+    assert compression_command(["--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "--download" in capsys.readouterr().err
+
+
+def test_runs_without_data_are_not_started(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TUMBLE_DATA", str(tmp_path))
+    assert main(["compression", "--jobs", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "--download" in capsys.readouterr().err
+
+
+def test_an_interrupted_compression_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def interrupted(folder):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nn, "check_there", interrupted)
+    assert compression_command(["--out", str(tmp_path)]) == 130
+    assert "goes on from here" in capsys.readouterr().err
 
 
 def test_the_data_folder_follows_the_environment(monkeypatch, tmp_path):

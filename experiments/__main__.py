@@ -11,10 +11,10 @@ from .runs import machine
 
 machine.one_thread_each()  # before numpy is loaded, here and in every worker
 
-from tumble.errors import TumbleError  # noqa: E402
+from tumble.errors import InputError, TumbleError  # noqa: E402
 
 from . import registry  # noqa: E402
-from .runs import pool  # noqa: E402
+from .runs import plans, pool  # noqa: E402
 from .runs.plans import BLOCKS, Options  # noqa: E402
 from .runs.store import Store  # noqa: E402
 
@@ -23,9 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 0, 1 where runs raised, 2 for bad input, 130 when interrupted."""
     options = _parser().parse_args(arguments)
     try:
+        asked = _asked(options)
         if options.name == "report":
             return _report(options)
-        return _all(options) if options.name == "all" else _run(options.name, options)
+        return _all(asked, options) if options.name == "all" else _run(options.name, asked, options)
     except TumbleError as error:
         print(f"experiments: {error}", file=sys.stderr)
         return 2
@@ -34,25 +35,38 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _all(options: argparse.Namespace) -> int:
+def _asked(options: argparse.Namespace) -> Options:
+    """What is asked for, checked before anything is run."""
+    asked = Options(
+        seeds=options.seeds,
+        seed_base=options.seed_base,
+        methods=plans.names(options.methods) or None,
+        blocks=plans.names(options.blocks),
+        trials=options.trials,
+    )
+    if options.jobs < 1:
+        raise InputError(f"--jobs must be at least 1, not {options.jobs}")
+    if asked.methods:
+        one = options.name in registry.EXPERIMENTS
+        among = (options.name,) if one else tuple(registry.EXPERIMENTS)
+        specs = [spec for name in among for spec in registry.find(name).plan(Options(seeds=1))]
+        where = options.name if one else "the paper"
+        plans.check_methods(asked.methods, (spec.method for spec in specs), where)
+    return asked
+
+
+def _all(asked: Options, options: argparse.Namespace) -> int:
     """Every experiment and the page. The trainings need a GPU: without one they are left out, and named."""
     worst = 0
     for name in registry.EXPERIMENTS:
         if name == "compression" and not machine.gpu():
             print("compression: not run, because it trains networks and there is no GPU here")
         elif name != "fig2":  # drawn from the runs of table1
-            worst = max(worst, _run(name, options))
+            worst = max(worst, _run(name, asked, options))
     return max(worst, _report(options))
 
 
-def _run(name: str, options: argparse.Namespace) -> int:
-    asked = Options(
-        seeds=options.seeds,
-        seed_base=options.seed_base,
-        methods=_names(options.methods) or None,
-        blocks=_names(options.blocks),
-        trials=options.trials,
-    )
+def _run(name: str, asked: Options, options: argparse.Namespace) -> int:
     experiment = registry.find(name)
     specs = experiment.plan(asked)
     store = Store(options.out, name)
@@ -91,10 +105,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, default=Path("out/experiments"), help="where the JSON lines are kept")
     add("--page", type=Path, default=Path("docs/paper"), help="where report writes the page")
     return parser
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 if __name__ == "__main__":

@@ -139,7 +139,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> int:
     asked = Options(seeds=options.seeds, seed_base=options.seed_base, trials=options.trials)
-    asked = replace(asked, methods=tuple(filter(None, options.methods.split(","))) or None)
+    asked = replace(asked, methods=plans.names(options.methods) or None)
+    plans.check_methods(asked.methods, METHODS, "compression")
     specs = plan(asked)
     if options.download:
         nn.download(options.data)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tumble.errors import InputError
+from tumble.studies.schema import did_you_mean
+
 from . import methods
 from .records import Spec
 from .settings import BUDGETS, problem_of_the_paper
@@ -23,6 +26,16 @@ class Options:
     blocks: tuple[str, ...] = BLOCKS
     trials: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse numbers with which nothing could be run."""
+        for name, value, least in (
+            ("--seeds", self.seeds, 1),
+            ("--seed-base", self.seed_base, 0),
+            ("--trials", self.trials, 1),
+        ):
+            if value is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, not {value}")
+
     def seed_range(self, default: int) -> range:
         """The seeds to run, ``default`` of them unless asked otherwise."""
         return range(self.seed_base, self.seed_base + (default if self.seeds is None else self.seeds))
@@ -30,6 +43,19 @@ class Options:
     def chosen(self, available: Sequence[str]) -> tuple[str, ...]:
         """Those of the available methods that were asked for, in their own order."""
         return tuple(m for m in available if self.methods is None or m in self.methods)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a list that is separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def check_methods(asked: Iterable[str] | None, available: Iterable[str], where: str) -> None:
+    """Refuse a method that was asked for and is none of those that are run there."""
+    known = sorted(set(available))
+    for name in asked or ():
+        if name not in known:
+            raise InputError(f"{where} has no method {name!r}; {did_you_mean(name, known, 'choose among')}")
 
 
 def grid(

@@ -147,6 +147,23 @@ def test_the_command_reports_runs_that_raised_and_bad_input(tmp_path, capsys, in
     assert "unknown block" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("cartpole --methods foo", "cartpole has no method 'foo'; choose among eic, pesc, safe-set, xsf"),
+     ("cartpole --methods xsf,pecs", "cartpole has no method 'pecs'; did you mean pesc?"),
+     ("cartpole --methods ei", "cartpole has no method 'ei'"),
+     ("all --methods foo", "the paper has no method 'foo'; choose among ei, eic, mes, pesc"),
+     ("cartpole --seeds 0", "--seeds must be at least 1, not 0"),
+     ("report --seeds 0", "--seeds must be at least 1, not 0"),
+     ("cartpole --seed-base -1", "--seed-base must be at least 0, not -1"),
+     ("cartpole --trials -3", "--trials must be at least 1, not -3"),
+     ("cartpole --jobs 0", "--jobs must be at least 1, not 0")],
+)  # fmt: skip
+def test_what_could_not_be_run_is_refused_in_a_sentence(tmp_path, capsys, inline, words, said):
+    assert main([*words.split(), "--out", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt

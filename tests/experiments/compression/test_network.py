@@ -260,7 +260,7 @@ def test_other_files_than_mnists_are_refused(tmp_path):
 
 
 def test_a_missing_file_is_named_with_what_to_do(tmp_path):
-    with pytest.raises(InputError, match="no train-images-idx3-ubyte .*experiments.compression --download"):
+    with pytest.raises(InputError, match=r"no train-images-idx3-ubyte .*compression --download"):
         nn.load(tmp_path)
 
 
@@ -302,6 +302,11 @@ def test_a_download_without_a_network_ends_in_a_sentence(tmp_path, monkeypatch, 
 def test_the_command_without_data_names_the_download(tmp_path, capsys):
     assert compression_command(["--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "--download" in capsys.readouterr().err
+
+
+def test_the_command_refuses_a_method_that_it_does_not_have_before_it_fetches(capsys):
+    assert compression_command(["--download", "--methods", "foo"]) == 2
+    assert "no method 'foo'; choose among eic, pesc, xsf" in capsys.readouterr().err
 
 
 def test_runs_without_data_are_not_started(tmp_path, capsys, monkeypatch):

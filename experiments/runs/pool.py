@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -50,6 +51,7 @@ def run_all(
     progress = Progress(todo, jobs, out)
     errors: list[str] = []
     if todo:
+        progress.begin()
         _prepare(todo)
         with _executor(jobs, executor) as pool:
             for spec, answer in _answers(pool, todo):
@@ -96,13 +98,26 @@ def carry_out(spec: Spec) -> Line | str:
 
 
 def _answers(pool: Executor, todo: Sequence[Spec]) -> Iterator[tuple[Spec, Line | str]]:
-    futures: dict[Future[Line | str], Spec] = {pool.submit(carry_out, spec): spec for spec in todo}
+    with _ctrl_c_later():
+        futures: dict[Future[Line | str], Spec] = {pool.submit(carry_out, spec): spec for spec in todo}
+    for future in as_completed(futures):
+        yield futures[future], future.result()
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Put Ctrl-C off, here until the end and for ever in the workers that are started meanwhile.
+
+    Else those that still import would each print a traceback. Where there are no such masks, they do.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        yield
     finally:
-        for future in futures:
-            future.cancel()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -115,12 +130,24 @@ def _executor(jobs: int, address: str) -> Iterator[Executor]:
         return
     machine.one_thread_each()
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent) as pool:
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    try:
         yield pool
+    except KeyboardInterrupt:  # else the end would wait for the runs in hand, and for the next in the queue
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _end_with_parent() -> None:
-    """In a worker: end with the parent. Once it is killed, nobody would take the line of this run."""
+    """In a worker: end with the parent. Once it is killed, nobody would take the line of this run.
+
+    Ctrl-C goes to every process of a terminal: it is the parent that ends the workers then.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -148,19 +175,25 @@ class Progress:
         self._total, self._done, self._jobs, self._out = len(todo), 0, max(1, jobs), out
         self._last = 0.0
 
+    def begin(self) -> None:
+        """Say how many runs there are: the first may take minutes."""
+        self._show(f"0/{self._total} runs, {self._jobs} at a time")
+
     def advance(self, spec: Spec, seconds: float) -> None:
         """One run is finished after so many seconds."""
         self._done += 1
         self._left[_kind(spec)] -= 1
         self._times[_kind(spec)].append(seconds)
-        live, now = self._out.isatty(), time.monotonic()
-        if live or self._done == self._total or now - self._last > 15.0:
+        now = time.monotonic()
+        if self._out.isatty() or self._done == self._total or now - self._last > 15.0:
             self._last = now
-            filled = 24 * self._done // self._total
-            bar = "█" * filled + "·" * (24 - filled)
-            text = f"{bar} {self._done}/{self._total} runs, {duration(self.left())} left; {spec.describe()}"
-            self._out.write(f"\r\033[K{text}" if live else f"{text}\n")
-            self._out.flush()
+            self._show(f"{self._done}/{self._total} runs, {duration(self.left())} left; {spec.describe()}")
+
+    def _show(self, text: str) -> None:
+        filled = 24 * self._done // self._total
+        line = f"{'█' * filled}{'·' * (24 - filled)} {text}"
+        self._out.write(f"\r\033[K{line}" if self._out.isatty() else f"{line}\n")
+        self._out.flush()
 
     def left(self) -> float:
         """Seconds left, estimated."""

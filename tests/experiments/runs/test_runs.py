@@ -22,7 +22,7 @@ from experiments.runs.loop import run
 from experiments.runs.records import Spec
 from experiments.runs.searcher import NextTrial
 from experiments.runs.store import Store
-from tests.runs import echo_specs, inline, line_of
+from tests.runs import Inline, echo_specs, inline, line_of
 from tumble import Settings, problems
 from tumble.errors import BudgetExhausted
 
@@ -230,6 +230,13 @@ def test_on_a_terminal_the_progress_stays_on_one_line():
     assert out.getvalue().endswith("\n")
 
 
+def test_the_number_of_runs_is_said_before_the_first_has_ended(tmp_path, monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(pool, "_prepare", lambda todo: pytest.fail(out.getvalue()))
+    with pytest.raises(pytest.fail.Exception, match="0/2 runs, 3 at a time"):
+        pool.run_all(echo_specs([1, 2]), Store(tmp_path), jobs=3, out=out)
+
+
 def test_durations_are_words():
     assert [pool.duration(s) for s in (40, 720, 11_100)] == ["40 s", "12 min", "3 h 05 min"]
 
@@ -242,7 +249,7 @@ def sleep(where):
     time.sleep(300)
 if __name__ == "__main__":
     with pool._executor(2, "") as workers:
-        list(workers.map(sleep, sys.argv[1:3]))
+        list(workers.map(sleep, sys.argv[1:]))
 """
 
 
@@ -259,6 +266,50 @@ def test_workers_end_when_their_command_is_killed(tmp_path):
     process.kill()
     process.wait()
     _until(lambda: not any(map(_runs, workers)))
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("all_of_them", [True, False])
+def test_ctrl_c_does_not_wait_for_the_runs_in_hand(tmp_path, all_of_them):
+    script = tmp_path / "asleep.py"
+    script.write_text(ASLEEP)
+    folder = tmp_path / "workers"
+    folder.mkdir()
+    command = [sys.executable, str(script), *[str(folder)] * 6]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}"},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    _until(lambda: len(list(folder.iterdir())) == 2)
+    workers = [int(path.name) for path in folder.iterdir()]
+    (os.killpg if all_of_them else os.kill)(process.pid, signal.SIGINT)  # from a terminal, or with kill -INT
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert said.count("Traceback") == 1
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    assert not any(map(_runs, workers))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals")
+def test_workers_are_started_deaf_to_ctrl_c(tmp_path, monkeypatch):
+    def blocked():
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    class Listening(Inline):
+        def submit(self, function, spec):
+            seen.append(blocked())
+            return super().submit(function, spec)
+
+    seen: list[bool] = []
+    monkeypatch.setattr(pool, "_executor", lambda jobs, address: Listening())
+    pool.run_all(echo_specs([1]), Store(tmp_path), out=io.StringIO())
+    assert (seen, blocked()) == ([True], False)
 
 
 def _until(condition, seconds=60.0):

@@ -1,6 +1,6 @@
 """A strip of two cart-pole controllers, one that stands and one that falls, drawn by MuJoCo without a screen.
 
-    MUJOCO_GL=egl python -m experiments.paper.film [--out docs/assets/cartpole.png]
+    MUJOCO_GL=egl python -m experiments.paper.film [--out out/cartpole.png]
 
 Where no OpenGL is to be had, the cart-pole is drawn from its states instead.
 """
@@ -127,7 +127,7 @@ def _paths(axes: Any, runs: Sequence[tuple[str, Rollout]]) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Draw the strip."""
     parser = argparse.ArgumentParser(prog="python -m experiments.paper.film", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/assets/cartpole.png"))
+    parser.add_argument("--out", type=Path, default=Path("out/cartpole.png"), help="the file to write")
     parser.add_argument("--repetition", type=int, default=0, help="whose initial state")
     options = parser.parse_args(arguments)
     start = initial_state(options.repetition)

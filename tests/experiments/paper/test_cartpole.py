@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -165,6 +167,13 @@ def test_a_short_run_leaves_its_cost_beside_the_regulators(method):
     safe = [10**y for y, failed in zip(line["y"], line["failed"], strict=True) if not failed]
     assert line["cost"] == pytest.approx(min(safe))
     assert line["lqr_cost"] < 7.5e-4
+
+
+def test_the_strip_is_written_beside_the_other_outputs_and_not_among_the_docs(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(film, "strip", lambda runs, path: drawn.append(path))
+    assert film.main([]) == 0
+    assert drawn == [Path("out/cartpole.png")]
 
 
 def test_the_strip_is_drawn_from_the_states_where_there_is_no_opengl(tmp_path, monkeypatch, capsys):

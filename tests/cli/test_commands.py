@@ -72,6 +72,7 @@ def test_the_example_file_is_a_good_one_and_is_not_overwritten(cli: Cli, tmp_pat
     path = tmp_path / "drill.toml"
     code, out, _ = cli("init", path)
     assert (code, out.startswith(str(path))) == (0, True)
+    assert out.index("write rig.py") < out.index(f"tumble run {path}") < out.index(f"tumble ask {path}")
     assert read_study_file(path).space.names == ("speed", "flutes", "bit", "feed")
     code, _, err = cli("init", path)
     assert code == 2

@@ -98,7 +98,9 @@ def init(file: Path) -> None:
     if os.path.lexists(file):
         raise InputError(f"{file}: exists already; choose another name")
     write_whole(file, EXAMPLE.format(file=file, name=name))
-    print(f"{file} written; edit it, then: tumble run {file}")
+    print(f"{file} written; edit it, and write rig.py, the program that carries out a trial")
+    print(f"then: tumble run {file}")
+    print(f"  or: tumble ask {file}, to go by hand, without rig.py")
 
 
 @click.command(epilog=EPILOG)

@@ -167,6 +167,7 @@ def test_compression_is_run_in_lockstep_where_there_is_a_gpu(gpu, monkeypatch, t
     monkeypatch.setattr(machine, "gpu", lambda: gpu)
     monkeypatch.setattr(compression, "_gpu_name", lambda: "a GPU")
     monkeypatch.setattr(compression, "_trainer", lambda family, folder=None: None)
+    monkeypatch.setattr("experiments.compression.problem.check_there", lambda: None)
     monkeypatch.setattr(lockstep, "run_all", note("lockstep"))
     monkeypatch.setattr(pool, "run_all", note("pool"))
     monkeypatch.setenv(compression.GPU, "")

@@ -363,9 +363,12 @@ def test_a_rig_that_always_crashes_says_so_in_every_line(cli: Cli, tmp_path: Pat
     code, out, err = cli("run", file)
     assert code == 3
     assert out.count("failed    (crash: exit code 1: bit broke)") == 1
+    assert "trial 0, the setting given under [start], crashed: exit code 1: bit broke; a start is" in err
+    assert "--- its output ---\nbit broke" in err
+    code, _, err = cli("run", file)
+    assert code == 3
     assert "no failure is left (with: exit code 1: bit broke); nothing safe was seen" in err
     assert f"give that trial back (tumble void {file} 0), and run it again" in err
-    assert "--- its output ---\nbit broke" in err
 
 
 @pytest.mark.parametrize(

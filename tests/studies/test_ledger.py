@@ -533,6 +533,29 @@ def test_where_the_failures_are_spent_on_one_fault_it_is_named_with_its_remedy(t
     assert Runner(ledger).run().kind == "done"
 
 
+def test_a_start_that_crashes_stops_the_run_before_a_second_failure(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=4, failures=3, crash="sys.exit('ModuleNotFoundError: no drill')")
+    end = Runner(ledger).run()
+    assert end.kind == "fault"
+    assert end.why.startswith(
+        "trial 0, the setting given under [start], crashed: exit code 1: ModuleNotFoundError: no drill; "
+        "a start is known to be safe, so look at the command"
+    )
+    assert f"give the trial back (tumble void {ledger.config.path} 0); run it again to go on" in end.why
+    assert ledger.status().failures == 1
+    undo.void(ledger, 0)
+    (tmp_path / "rig.py").write_text("print('cost=1 load=-1')")
+    assert Runner(ledger).run().kind == "done"
+    assert ledger.status().failures == 0
+
+
+def test_a_run_goes_on_after_a_start_that_crashed_where_it_is_run_again(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=4, failures=3, load="-1.0", crash="trial == '0'")
+    assert Runner(ledger).run().kind == "fault"
+    assert Runner(ledger).run().kind == "done"
+    assert [e.outcome for e in ledger.entries()][:2] == ["failed", "safe"]
+
+
 def test_while_waiting_the_dead_are_looked_after(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=3, failures=1, load="-1.0", extra='on_exhausted = "stop"')
     dead = dead_owner()

@@ -148,6 +148,22 @@ class Runner:
             remedy = _remedy(self.ledger.config, failed, status.best is not None)
             raise RigFault(End("fault", f"{why}{_same_reason(failed)}{seen}: {remedy}", self._last_output))
 
+    def _check_start(self, suggestion: Suggestion, reason: str) -> None:
+        """Where a start crashes before any trial was safe, the command is at fault, or the start is not safe.
+
+        Only a person can tell. To go on by itself would spend failure after failure on a command that never
+        worked.
+        """
+        config = self.ledger.config
+        is_start = any(start.items() <= suggestion.x.items() for start in config.starts)
+        if is_start and self.ledger.status().best is None:
+            why = f"trial {suggestion.number}, the setting given under [start], crashed: {reason}"
+            remedy = (
+                "a start is known to be safe, so look at the command; if it was at fault, mend it and give "
+                f"the trial back (tumble void {config.path} {suggestion.number}); run it again to go on"
+            )
+            raise RigFault(End("fault", f"{why}; {remedy}", self._last_output))
+
     def confirm(self) -> Suggestion:
         """One more trial, at the recommendation, for `run_single`."""
         return self.ledger.confirm(self._me)
@@ -173,6 +189,8 @@ class Runner:
         else:
             self._last_output = verdict.output if isinstance(verdict, rig.Crashed) else self._last_output
             self._tell(suggestion, verdict)
+            if isinstance(verdict, rig.Crashed) and self._is_repeating:
+                self._storage.insist(lambda: self._check_start(suggestion, verdict.reason))
 
     def _tell(self, suggestion: Suggestion, verdict: rig.Measured | rig.Crashed) -> None:
         """Tell what came of a trial; it is kept beside the study until the storage has it."""

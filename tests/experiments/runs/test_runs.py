@@ -249,7 +249,8 @@ def sleep(where):
     time.sleep(300)
 if __name__ == "__main__":
     with pool._executor(2, "") as workers:
-        list(workers.map(sleep, sys.argv[1:]))
+        for future in [workers.submit(sleep, where) for where in sys.argv[1:]]:
+            future.result()  # `map` would cancel what is left, while the pool ends it
 """
 
 

@@ -11,7 +11,7 @@ from .runs import machine
 
 machine.one_thread_each()  # before numpy is loaded, here and in every worker
 
-from tumble.errors import InputError, TumbleError  # noqa: E402
+from tumble.errors import InputError  # noqa: E402
 
 from . import registry  # noqa: E402
 from .runs import plans, pool  # noqa: E402
@@ -22,17 +22,14 @@ from .runs.store import Store  # noqa: E402
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 0, 1 where runs raised, 2 for bad input, 130 when interrupted."""
     options = _parser().parse_args(arguments)
-    try:
-        asked = _asked(options)
-        if options.name == "report":
-            return _report(options)
-        return _all(asked, options) if options.name == "all" else _run(options.name, asked, options)
-    except TumbleError as error:
-        print(f"experiments: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
-        return 130
+    return pool.exit_status("experiments", lambda: _carry_out(options))
+
+
+def _carry_out(options: argparse.Namespace) -> int:
+    asked = _asked(options)
+    if options.name == "report":
+        return _report(options)
+    return _all(asked, options) if options.name == "all" else _run(options.name, asked, options)
 
 
 def _asked(options: argparse.Namespace) -> Options:

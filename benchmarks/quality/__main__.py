@@ -17,7 +17,6 @@ from benchmarks.families import FAMILIES, optima  # noqa: E402
 from experiments.runs import pool  # noqa: E402
 from experiments.runs.records import Line  # noqa: E402
 from experiments.runs.store import Store  # noqa: E402
-from tumble.errors import TumbleError  # noqa: E402
 
 from . import ablation, manual, page, plan, results  # noqa: E402
 from .plan import Row  # noqa: E402
@@ -39,14 +38,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 done, 1 where runs raised, 2 for bad input, 130 when interrupted."""
     options = _parser().parse_args(arguments)
-    try:
-        return _rebuild() if options.table == "page" else _run(options)
-    except TumbleError as error:
-        print(f"quality: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
-        return 130
+    return pool.exit_status("quality", lambda: _rebuild() if options.table == "page" else _run(options))
 
 
 def _rebuild() -> int:

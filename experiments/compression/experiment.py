@@ -22,7 +22,6 @@ from ..runs import machine
 
 machine.one_thread_each()
 
-from tumble.errors import TumbleError  # noqa: E402
 from tumble.serialize import plain  # noqa: E402
 
 from ..runs import loop, plans, pool  # noqa: E402
@@ -113,14 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     that are missing, 130 when interrupted.
     """
     options = _parser().parse_args(arguments)
-    try:
-        return _run(options)
-    except TumbleError as error:
-        print(f"experiments.compression: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
-        return 130
+    return pool.exit_status("experiments.compression", lambda: _run(options))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from tumble import problems
+from tumble.errors import TumbleError
 
 from . import machine, methods
 from .records import Line, Spec
@@ -95,6 +96,18 @@ def carry_out(spec: Spec) -> Line | str:
         "started": started,
         "wall": round(time.perf_counter() - begun, 3),
     }
+
+
+def exit_status(command: str, run: Callable[[], int]) -> int:
+    """What `run` returns; 2 for bad input, which is said in a sentence, and 130 when interrupted."""
+    try:
+        return run()
+    except TumbleError as error:
+        print(f"{command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is kept; the same command goes on from here", file=sys.stderr)
+        return 130
 
 
 def _answers(pool: Executor, todo: Sequence[Spec]) -> Iterator[tuple[Spec, Line | str]]:

@@ -74,7 +74,7 @@ class ExpectedImprovement:
     target
         The value to improve on.
     noise
-        The noise's standard deviation, where a trial counts by what it leaves; 0 where it does not matter.
+        The noise's standard deviation, where it is weighed; 0 for EI alone.
     """
 
     gp: GP

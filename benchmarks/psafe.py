@@ -32,13 +32,13 @@ machine.one_thread_each()  # before numpy is loaded
 
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
-from scipy.special import expit, log_ndtr  # noqa: E402
+from scipy.special import expit, log_ndtr, ndtr, ndtri  # noqa: E402
 
 from tumble import Settings  # noqa: E402
 from tumble.core.history import History  # noqa: E402
 from tumble.core.process.covariance import Covariance, Hyper  # noqa: E402
 from tumble.core.process.models import Fitted, Models, fit_models  # noqa: E402
-from tumble.core.process.priors import LogNormal, Priors  # noqa: E402
+from tumble.core.process.priors import LogNormal, ParetoTail, Priors  # noqa: E402
 
 from .tables import table, verdict  # noqa: E402
 
@@ -89,11 +89,24 @@ def draw(priors: Priors, trials: int, queries: int, rng: np.random.Generator) ->
 
 def _drawn(law: object, count: int, rng: np.random.Generator) -> tuple[float, ...]:
     """`count` values from a law, with what they have in common."""
+    if isinstance(law, ParetoTail):
+        return tuple((law.mode * np.exp(_with_tail(law, count, rng))).tolist())
     assert isinstance(law, LogNormal)
     logs = law.sigma * rng.standard_normal(count)
     if law.common:
         logs += law.common * rng.standard_normal()
     return tuple((law.median * np.exp(logs)).tolist())
+
+
+def _with_tail(law: ParetoTail, count: int, rng: np.random.Generator) -> Array:
+    """(count,) logarithms of values of the law over its mode."""
+    knee = law.sigma**2 * law.power
+    # What the density has below the knee, where it is normal, and above it, where it is exponential.
+    below = law.sigma * np.sqrt(2.0 * np.pi) * ndtr(knee / law.sigma)
+    above = np.exp(-0.5 * (knee / law.sigma) ** 2) / law.power
+    within = law.sigma * ndtri(rng.random(count) * ndtr(knee / law.sigma))
+    tail = knee + rng.standard_exponential(count) / law.power
+    return np.where(rng.random(count) * (below + above) < below, within, tail)
 
 
 def log_safe_if_known(drawn: Draw, n: int) -> Array:

@@ -10,7 +10,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
-from tumble.core.process.priors import Gamma, LogNormal, Normal, Uniform
+from tumble.core.process.priors import Gamma, LogNormal, Normal, ParetoTail, Uniform
 from tumble.space import Categorical, Float, Int, Space
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
@@ -93,7 +93,7 @@ def test_every_setting_survives():
     base = TINY.objective
     priors = [
         type(base)(Uniform(0.01, 0.3), Normal(0.5, 0.25), 0.01),
-        type(base)(Gamma(1.0, 5.0), LogNormal(1.0, 0.5), LogNormal(0.01, 1.0)),
+        type(base)(ParetoTail(1.0, 0.5, 2.0), Gamma(1.0, 5.0), LogNormal(0.01, 1.0)),
     ]
     settings = tumble.Settings(rho_safe=0.95, delta=None, kernel="se", minima="gumbel", objective=priors[0],
                                constraint=priors[1], restarts=3)  # fmt: skip

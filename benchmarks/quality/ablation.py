@@ -30,6 +30,9 @@ SWITCHES: tuple[Row, ...] = (
     Row("lengthscales of f apart", "tumble", {
         "objective": replace(DEFAULT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
     }),
+    Row("lengthscales without a tail", "tumble", {
+        "constraint": replace(LIMIT_PRIORS, lengthscale=LogNormal(0.55, 0.7)),
+    }),
     Row("no learned mean", "tumble", {
         "objective": replace(DEFAULT_PRIORS, mean_std=None),
         "constraint": replace(LIMIT_PRIORS, mean_std=None),

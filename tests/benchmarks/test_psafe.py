@@ -10,6 +10,7 @@ from scipy.special import log_ndtr
 
 from benchmarks import psafe
 from tumble.core.process.covariance import Covariance, Hyper
+from tumble.core.process.priors import ParetoTail
 from tumble.core.settings import LIMIT_PRIORS, Settings
 
 TINY = ["--draws", "2", "--queries", "12", "--sizes", "2,4"]
@@ -22,6 +23,18 @@ def test_a_draw_is_measured_at_trials_and_queries():
     assert len(drawn.queries) == len(drawn.failed) == 9
     assert 2 <= drawn.X.shape[1] <= 6
     np.testing.assert_array_equal(drawn.g, again.g)
+
+
+def test_lengthscales_are_drawn_by_their_law():
+    """Against its density, integrated over the logarithm."""
+    law = LIMIT_PRIORS.lengthscale
+    assert isinstance(law, ParetoTail)
+    drawn = np.log(psafe._drawn(law, 100_000, np.random.default_rng(0)))
+    grid = np.linspace(-6.0, 12.0, 20_001)
+    density = np.exp([law.log_density(np.array([z])).value for z in grid])
+    below = np.cumsum(density) / density.sum()
+    for share in (0.05, 0.5, 0.8, 0.95, 0.99):
+        assert np.quantile(drawn, share) == pytest.approx(grid[np.searchsorted(below, share)], abs=0.06)
 
 
 def test_with_the_true_hyperparameters_p_safe_is_that_of_the_joint_law():

@@ -12,7 +12,7 @@ from ..errors import InputError
 from .deprecation import renamed_fields
 from .process.crashes import DRAWS
 from .process.kernels import Kernel
-from .process.priors import Gamma, LogNormal, Normal, Prior, Priors, Uniform
+from .process.priors import Gamma, LogNormal, Normal, ParetoTail, Prior, Priors, Uniform
 
 MinimumLaw = Literal["joint", "frechet", "gumbel"]
 Incumbent = Literal["mean", "observed", "all"]
@@ -29,18 +29,19 @@ SWITCHES = (
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 RETIRED = ("temper", "look_elsewhere")  # keys of older files that no setting has any more
-PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal)}
+PRIORS: dict[str, type[Prior]] = {p.__name__: p for p in (Uniform, Gamma, Normal, LogNormal, ParetoTail)}
 
 
 # These priors were chosen on seeds 0-39 of Hartmann 6D, Michalewicz 10D and in-model draws. What lengthscales
 # have in common was chosen on tuning seeds of the proving ground, by how well the next trials are predicted.
 # Those of a constraint have nothing in common: a parameter that was hardly tried is not taken for harmless.
+# But many limits depend on a few parameters only: with a tail, a few trials show which others do nothing.
 # A constraint may be noisier than an objective: a fit that underrates the noise takes it for steep slopes.
 DEFAULT_PRIORS = Priors(
     LogNormal(0.55, 0.7, common=1.0), LogNormal(1.0, 1.0), LogNormal(1e-3, 1.0),
     additive=(-1.0, 1.5), mean_std=1.0,
 )  # fmt: skip
-LIMIT_PRIORS = replace(DEFAULT_PRIORS, lengthscale=LogNormal(0.55, 0.7), noise=LogNormal(1e-3, 1.5))
+LIMIT_PRIORS = replace(DEFAULT_PRIORS, lengthscale=ParetoTail(0.55, 0.7, 1.0), noise=LogNormal(1e-3, 1.5))
 
 
 @renamed_fields(temper="soften_phi")
@@ -116,7 +117,8 @@ class Settings:
     survey
         While at most so many trials are known for each failure that is left, and for every two trials left, a
         bold trial of the default search goes where nothing was tried (`core.search.survey`), up to the sixth.
-        It does so, too, while no trial has a value although not all failed: each was pruned. 0 for never.
+        It does so, too, while no trial has a value although not all failed: each was pruned. And in the first
+        half of the trials it turns each integer and each choice once. 0 for never.
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).
@@ -406,6 +408,8 @@ def _is_spread(law: Prior) -> bool:
         low, high = law.support
     known = isinstance(law, Uniform) and low == high  # Uniform(v, v) fixes a value
     if isinstance(law, LogNormal) and not (law.sigma > 0.0 and law.common >= 0.0):
+        return False
+    if isinstance(law, ParetoTail) and not (law.sigma > 0.0 and law.power > 0.0):
         return False
     return 0.0 < high < math.inf and (low < high or known) and law.start > 0.0
 

@@ -17,7 +17,7 @@ from tumble.core.process.covariance import Hyper
 from tumble.core.process.fit import NegativeLogPosterior, descend, fit
 from tumble.core.process.gp import JITTER
 from tumble.core.process.outputs import Outputs, Warp
-from tumble.core.process.priors import Gamma, LogNormal, Normal, Priors, Uniform
+from tumble.core.process.priors import Gamma, LogNormal, Normal, ParetoTail, Priors, Uniform
 from tumble.core.settings import DEFAULT_PRIORS
 
 DEFAULT = Priors(LogNormal(0.3, 0.7), LogNormal(1.0, 1.0), LogNormal(1e-2, 1.0))
@@ -180,6 +180,21 @@ def test_crowded_good_values_do_not_move_the_mean_where_nothing_was_tried():
     )
     assert outputs.to_user(np.array(plain.prior_mean)) == pytest.approx(y.mean())  # about -2.3
     assert outputs.to_user(np.array(learned.prior_mean)) > -1.5
+
+
+def test_with_a_tail_few_trials_show_that_a_parameter_does_nothing():
+    """The last two trials turn the second parameter alone, each from another trial, and nothing changes."""
+    X = np.array([[0.0, 0.5], [0.3, 0.5], [0.5, 0.5], [0.8, 0.5], [1.0, 0.5], [1.0, 1.0], [0.5, 0.0]])
+    y = np.sin(5.0 * X[:, 0])
+    outputs, found = Outputs.of(y, centre=True), {}
+    for law in (LogNormal(0.55, 0.7), ParetoTail(0.55, 0.7, 1.0)):
+        priors = replace(DEFAULT, lengthscale=law)
+        before = fit(X[:-2], y[:-2], kernel="matern52", priors=priors, outputs=outputs)
+        assert before.hyper.lengthscales[1] == pytest.approx(0.55, rel=1e-3)  # it was not turned
+        gp = fit(X, y, kernel="matern52", priors=priors, outputs=outputs)
+        found[type(law)] = gp.hyper.lengthscales[1]
+    assert found[LogNormal] < 1.5
+    assert found[ParetoTail] > 10.0
 
 
 @pytest.mark.parametrize("law", [LogNormal(1e-200, 0.5), LogNormal(1e-3, 3.0), LogNormal(1e150, 1.0)])

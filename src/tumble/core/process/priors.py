@@ -166,7 +166,50 @@ class LogNormal:
         return self.median / reach, self.median * reach
 
 
-Prior = Uniform | Gamma | Normal | LogNormal
+@dataclass(frozen=True)
+class ParetoTail:
+    """Log-normal law with the upper tail of Pareto's law; its density is that of the logarithm.
+
+    A log-normal law hardly believes in a lengthscale a hundred times its median. A parameter that does
+    nothing must then be turned many times before its process believes it. With a tail a few times are enough.
+
+    Parameters
+    ----------
+    mode
+        Where the density of the logarithm is highest.
+    sigma
+        Standard deviation of the logarithm, below the mode and near it.
+    power
+        The value is above x with a probability that falls like x^-power in the end.
+    """
+
+    mode: float
+    sigma: float
+    power: float
+
+    def log_density(self, log_value: Array) -> LogDensity:
+        """At values given by their logarithms; derivatives are by the logarithm."""
+        # z = log value - log mode has the log density -½ z²/σ² up to the knee σ² power, where its slope is
+        # -power, and falls with this slope from there on. The tail knows as much as an exponential law.
+        z = log_value - np.log(self.mode)
+        knee = self.sigma**2 * self.power
+        near, beyond = np.minimum(z, knee) / self.sigma, np.maximum(z - knee, 0.0)
+        information = np.where(z > knee, self.power**2, self.sigma**-2.0)
+        value = -0.5 * float(near @ near) - self.power * float(beyond.sum())
+        return LogDensity(value, -near / self.sigma, np.diag(information))
+
+    @property
+    def start(self) -> float:
+        """Where a fit without anything better begins: the mode."""
+        return self.mode
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The values that a fit may take: down to six σ below the mode, and as far above it in the tail."""
+        return self.mode * float(np.exp(-6.0 * self.sigma)), LARGEST_LENGTHSCALE
+
+
+Prior = Uniform | Gamma | Normal | LogNormal | ParetoTail
 
 
 @renamed_fields(mean="mean_std")

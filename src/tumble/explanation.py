@@ -12,8 +12,8 @@ REASONS = {
     "ei": "where the best value is expected to fall the most",
 }
 STONE = "for a stepping stone, which teaches whether a better setting is safe"
-SURVEY = "bold search where nothing was tried yet"
-BOLD = "bold search for a better safe area"
+SURVEY = "where nothing was tried yet"
+BETTER = "for a better safe area"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
@@ -49,9 +49,9 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     if s.mode == "free":
         return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}{gain}."
     if s.mode == "bold":
-        return f"Trial {s.number}: {SURVEY if s.survey else BOLD}; {p}, {value}, {left}."
+        return f"Trial {s.number}: bold search {SURVEY if s.survey else BETTER}; {p}, {value}, {left}."
     if s.mode == "careful":
-        where = f" {STONE}" if s.stone else ""
+        where = f" {STONE}" if s.stone else f" {SURVEY}" if s.survey else ""
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
     short = f"nothing new reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"

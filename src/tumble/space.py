@@ -316,8 +316,9 @@ class Space:
         if self.is_continuous:
             return None
         parameters = self._parameters.values()
-        moves = np.repeat([p.is_continuous for p in parameters], [p.width for p in parameters])
-        return Domain(self.snap, moves, self._neighbours, self._all_points())
+        owners = np.repeat(np.arange(len(parameters)), [p.width for p in parameters])
+        moves = np.array([p.is_continuous for p in parameters])[owners]
+        return Domain(self.snap, moves, self._neighbours, owners, self._all_points())
 
     def _neighbours(self, u: Array) -> Array:
         """(K, D) the admissible points that differ from u (D,) by one step or one choice."""

@@ -24,7 +24,7 @@ from .search.known import Known
 from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
-from .search.survey import farthest
+from .search.survey import farthest, turned
 from .settings import Settings
 
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
@@ -112,16 +112,19 @@ def _surveyed(
     """A trial where nothing was tried; None where none is due, or no such setting is sure enough.
 
     While not one value is known although not every trial failed, there is no gain to follow: it is due.
+    Else, in the first half of the trials, one is due that turns what was never turned.
     """
     context, history = search.context, search.context.history
-    if decision.mode != "bold" or not method.surveys or context.settings.survey == 0.0:
+    if decision.mode not in ("bold", "careful") or not method.surveys or context.settings.survey == 0.0:
         return None
-    known = len(history.X) + len(history.pending)
+    known, x = len(history.X) + len(history.pending), None
     blind = not np.isfinite(history.y).any() and not history.failed.all()
-    if not blind and not (history.safe.any() and surveys(state, known, context.settings)):
-        return None
-    x = farthest(context, decision.rho)
-    return None if x is None else replace(search.report(x, "bold", decision.rho), survey=True)
+    early = history.safe.any() and surveys(state, known, context.settings)
+    if decision.mode == "bold" and (blind or early):
+        x = farthest(context, decision.rho)
+    if x is None and state is not None and state.failures_left > 0 and known <= state.trials_left:
+        x = turned(context, search.acquisition.screen, decision.rho)
+    return None if x is None else replace(search.report(x, decision.mode, decision.rho), survey=True)
 
 
 def _chosen(search: Search, decision: Decision, method: Method, state: BudgetState | None) -> Proposal:

@@ -42,7 +42,7 @@ class Method:
     stones
         Whether a careful trial may be a stepping stone (core.search.stones). The acquisition must be EI.
     surveys
-        Whether its first bold trials go where nothing was tried (core.search.survey).
+        Whether its first trials go where nothing was tried (core.search.survey).
     listed
         False for methods that serve ablations only.
     label

@@ -15,7 +15,7 @@ from tumble import InputError, Optimizer, Settings
 from tumble.core.arrays import Array
 from tumble.core.budget import LONGEST_SURVEY, BudgetState, surveys
 from tumble.core.search.candidates import low_discrepancy
-from tumble.core.search.survey import AMONG, BESIDE, farthest
+from tumble.core.search.survey import AMONG, BESIDE, farthest, turned
 from tumble.space import Categorical, Float, Int, Space
 from tumble.trials import Trial
 
@@ -209,3 +209,107 @@ def test_a_basin_far_from_the_start_is_found() -> None:
 def test_a_share_below_0_is_refused(bad: Any) -> None:
     with pytest.raises(InputError, match=r"settings\.survey"):
         Settings(survey=bad)
+
+
+PLANT = Space({"size": Float(0.0, 1.0), "pumps": Int(1, 3), "metal": Categorical(("iron", "zinc", "tin"))})
+
+
+def plant(rows: list[tuple[float, int, str]], limit: float = -1.0) -> Any:
+    """A history of safe trials of the plant, whose limits are far away."""
+    return told([PLANT.encode({"size": a, "pumps": n, "metal": m}) for a, n, m in rows], limit)
+
+
+def of_plant(past: Any) -> Any:
+    return replace(context_of(past), domain=PLANT.domain)
+
+
+def decoded(x: Array | None) -> dict[str, Any]:
+    assert x is not None
+    return dict(PLANT.decode(x))
+
+
+def no_worth(x: Array) -> Array:
+    return np.zeros(len(x))
+
+
+def test_what_no_trial_has_turned_is_turned_by_one_step_from_a_safe_trial() -> None:
+    context = of_plant(plant([(0.2, 2, "iron"), (0.6, 2, "iron")]))
+    x = decoded(turned(context, no_worth, 0.01))
+    assert x["size"] in (0.2, 0.6)
+    assert (x["pumps"] != 2) + (x["metal"] != "iron") == 1
+
+
+def test_of_a_choice_it_is_enough_that_another_one_was_tried() -> None:
+    context = of_plant(plant([(0.2, 2, "iron"), (0.6, 2, "tin")]))
+    assert decoded(turned(context, no_worth, 0.01))["pumps"] in (1, 3)
+    assert turned(of_plant(plant([(0.2, 2, "iron"), (0.6, 3, "tin")])), no_worth, 0.01) is None
+
+
+def test_what_is_in_flight_turns_it_too() -> None:
+    past = plant([(0.2, 2, "iron"), (0.6, 2, "tin")])
+    flying = replace(past, pending=PLANT.encode({"size": 0.5, "pumps": 1, "metal": "tin"})[None, :])
+    assert turned(of_plant(flying), no_worth, 0.01) is None
+
+
+def test_the_step_is_the_worthiest_that_is_sure_enough() -> None:
+    context = of_plant(plant([(0.2, 2, "iron"), (0.6, 2, "tin")], limit=-0.3))
+    large = decoded(turned(context, lambda x: 100.0 * x[:, 0], 1e-6))
+    small = decoded(turned(context, lambda x: -100.0 * x[:, 0], 1e-6))
+    assert (large["size"], small["size"]) == (0.6, 0.2)
+    assert turned(context, no_worth, 1.0 - 1e-15) is None
+    for rho in (0.1, 0.5, 0.8):
+        x = turned(context, no_worth, rho)
+        assert x is None or context.models.feasibility.log_prob(x[None, :])[0] >= np.log(rho)
+
+
+def test_where_everything_moves_or_nothing_was_safe_nothing_is_turned() -> None:
+    past = plant([(0.2, 2, "iron"), (0.6, 2, "iron")])
+    assert turned(context_of(past), no_worth, 0.0) is None
+    assert turned(of_plant(plant([(0.2, 2, "iron")], limit=1.0)), no_worth, 0.0) is None
+
+
+def many_limits() -> Any:
+    """Eight limits that meet at the best size; pumps do nothing to them, but save half of the cost."""
+    space = Space({"pumps": Int(1, 3)} | {f"x{i}": Float(0.0, 1.0) for i in range(8)})
+
+    def run(x: dict[str, Any]) -> tuple[float, list[float]]:
+        sizes = np.array([x[f"x{i}"] for i in range(8)])
+        return float(x["pumps"] * sizes.sum()), list(0.3 - sizes)
+
+    return space, run
+
+
+@pytest.mark.parametrize(("survey", "some"), [(0.5, True), (0.0, False)])
+def test_among_many_limits_an_integer_is_turned_in_the_first_half_of_a_search(
+    survey: float, some: bool
+) -> None:
+    space, run = many_limits()
+    names = [f"limit {i}" for i in range(8)]
+    optimizer = Optimizer(space, 24, 4, names, seed=0, settings=Settings(survey=survey))
+    start = {"pumps": 2} | {f"x{i}": 0.9 for i in range(8)}
+    optimizer.tell(start, *run(start), billed=False)
+    tried = []
+    for _ in range(10):
+        s = optimizer.ask()
+        optimizer.tell(s, *run(s.x))
+        tried.append(s)
+    assert any(s.survey and s.x["pumps"] != 2 for s in tried) is some
+    if some:
+        assert optimizer.best is not None
+        assert optimizer.best.x["pumps"] == 1
+
+
+def test_a_careful_suggestion_says_that_it_turns_what_was_never_turned() -> None:
+    optimizer = Optimizer(PLANT, 30, 3, constraints=1, seed=0, boldness=0.4)
+    for size in (0.1, 0.4, 0.7, 0.9):
+        optimizer.tell({"size": size, "pumps": 2, "metal": "iron"}, size, [-9.0 - size], billed=False)
+    found = [optimizer.ask()]
+    optimizer.tell(found[0], 0.2, [-9.2])
+    found.append(optimizer.ask())
+    first = found[0]
+    assert first.survey
+    assert first.mode == "careful"
+    assert first.p_safe >= first.rho
+    assert "careful search where nothing was tried yet, where P(safe) must reach" in first.why
+    back = Optimizer.from_dict(json.loads(json.dumps(optimizer.to_dict())))
+    assert [t.suggestion.survey for t in back.trials if t.suggestion is not None] == [s.survey for s in found]

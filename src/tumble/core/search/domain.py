@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, Indices
 from .maximize import Maxima, ValueAndGrad
 
 FEW = 4  # points whose neighbours are looked at
@@ -25,6 +25,8 @@ class Domain:
     neighbours
         The admissible points (K, D) that differ from an admissible point (D,) by one step of one parameter,
         or by one choice.
+    owners : (D,)
+        The number of the parameter that each coordinate belongs to: a choice may have several.
     points : (P, D)
         Every admissible point, where they are few; None where they are not.
     """
@@ -32,6 +34,7 @@ class Domain:
     snap: Callable[[Array], Array]
     moves: Flags
     neighbours: Callable[[Array], Array]
+    owners: Indices
     points: Array | None = None
 
     def admissible(self, points: Array) -> Array:
@@ -39,6 +42,11 @@ class Domain:
         snapped = self.snap(points)
         _, first = np.unique(snapped, axis=0, return_index=True)
         return np.asarray(snapped[np.sort(first)])
+
+    def never_turned(self, points: Array) -> Flags:
+        """(D,) the coordinates of the steps and choices that are the same at all of `points` (M, D)."""
+        turned = self.owners[(points != points[0]).any(axis=0)]
+        return np.asarray(~self.moves & ~np.isin(self.owners, turned))
 
     def held(self, fun: ValueAndGrad) -> ValueAndGrad:
         """`fun` with a gradient that moves no coordinate but those that move freely."""

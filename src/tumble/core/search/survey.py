@@ -4,7 +4,13 @@ EI begins beside the first safe trial. What it finds there makes it sure of itse
 basin while most of the settings were never looked at. So the first bold trials go far away from all others
 (`core.budget.surveys`). They keep to the P(safe) that is asked for. While nothing safe is known there is no
 basin to settle in, and no survey: failures are spent on finding a safe setting first.
+
+Where many limits must be kept, hardly a setting far away is sure enough, and an integer or a choice may stay
+as it was at the start: the processes can't know what it does, and EI keeps to what they know. So in the first
+half of the trials each of them is turned once, if a safe trial with one step of it is sure enough (`turned`).
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -32,3 +38,25 @@ def farthest(context: Context, rho: float) -> Array | None:
         return None
     squares = np.square(away).sum(axis=2).min(axis=1)
     return np.asarray(points[np.where(allowed, squares, -1.0).argmax()])
+
+
+def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Array | None:
+    """(D,) a safe trial with one step of an integer or a choice that no trial has turned.
+
+    Of those with φ >= `rho` it is the one where `worth` (M, D) -> (M,), a logarithm, plus log φ is largest.
+    None where everything was turned, or no such setting is sure enough.
+    """
+    domain, history = context.domain, context.history
+    if domain is None or not history.safe.any():
+        return None
+    seen = np.vstack([history.X, history.pending])
+    same = domain.never_turned(seen)
+    if not same.any():
+        return None
+    steps = context.keep(np.vstack([domain.neighbours(x) for x in context.safe_trials]))
+    steps = steps[(steps != seen[0])[:, same].any(axis=1)]
+    log_phi = context.models.feasibility.log_prob(steps)
+    sure = np.exp(log_phi) >= rho
+    if not sure.any():
+        return None
+    return np.asarray(steps[np.where(sure, worth(steps) + log_phi, -np.inf).argmax()])

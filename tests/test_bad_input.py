@@ -1,6 +1,7 @@
 """Bad input of every kind: our own exception, a message that helps, and nothing changed."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 import tumble
-from tumble.core.process.priors import Uniform
+from tumble.core.process.priors import ParetoTail, Uniform
 
 TINY = tumble.Settings(raw_samples=16, restarts=2, grid=16, n_minima=4)
 NAN, INF = float("nan"), float("inf")
@@ -280,6 +281,14 @@ def test_settings_that_would_break_a_fit_are_refused(change, message):
     of_priors = {"noise", "mean_std", "additive"} >= set(change)
     with pytest.raises(tumble.InputError, match=message):
         replace(TINY, **({"objective": replace(TINY.objective, **change)} if of_priors else change))
+
+
+@pytest.mark.parametrize("part", ["lengthscale", "variance", "noise"])
+@pytest.mark.parametrize("law", [(0.5, 1e-160, 1.0), (0.5, 0.7, 1e200), (0.5, 0.7, 0.0), (0.0, 0.7, 1.0)])
+def test_a_tail_that_would_break_a_fit_is_refused(part, law):
+    change: dict[str, Any] = {part: ParetoTail(*law)}
+    with pytest.raises(tumble.InputError, match=f"objective: {part} needs a law with a spread above 0"):
+        replace(TINY, objective=replace(TINY.objective, **change))
 
 
 @pytest.mark.parametrize("data", [None, [], "paper", 3])

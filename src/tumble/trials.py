@@ -85,8 +85,8 @@ class Suggestion:
     stone
         Whether it is a stepping stone: it teaches whether a better setting is safe.
     survey
-        Whether it looks where nothing was tried yet, while failures are plenty, or turns an integer or a
-        choice that no trial has turned.
+        Whether it looks where nothing was tried yet, while failures are plenty, or turns a number with
+        few steps, or a choice, that no trial has turned.
     u
         Where it lies in the unit cube.
     fitted

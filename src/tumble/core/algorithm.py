@@ -112,7 +112,7 @@ def _surveyed(
     """A trial where nothing was tried; None where none is due, or no such setting is sure enough.
 
     While not one value is known although not every trial failed, there is no gain to follow: it is due.
-    Else, in the first half of the trials, one is due that turns what was never turned.
+    Else, while no more trials are known than are left, one is due that turns what was never turned.
     """
     context, history = search.context, search.context.history
     if decision.mode not in ("bold", "careful") or not method.surveys or context.settings.survey == 0.0:

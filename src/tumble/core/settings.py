@@ -19,6 +19,7 @@ Incumbent = Literal["mean", "observed", "all"]
 Relearn = Literal["settled", "always"]
 DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
+SMALLEST = 1e-6  # width and power of a law with a tail; the largest ones are 1 / SMALLEST
 BOLDNESS = {"rho_0": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at a boldness of 0 and of 1
 MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
@@ -117,8 +118,9 @@ class Settings:
     survey
         While at most so many trials are known for each failure that is left, and for every two trials left, a
         bold trial of the default search goes where nothing was tried (`core.search.survey`), up to the sixth.
-        It does so, too, while no trial has a value although not all failed: each was pruned. And in the first
-        half of the trials it turns each integer and each choice once. 0 for never.
+        It does so, too, while no trial has a value although not all failed: each was pruned. And while
+        no more trials are known than are left, a bold or careful one turns what no trial has turned: a
+        choice, or a number with steps of 5 % of its range or more. 0 for never.
     stepping_stones
         Whether the default search, where it is careful, may make a trial that teaches of a better setting
         which is not sure enough yet (`core.search.stones`).
@@ -409,7 +411,9 @@ def _is_spread(law: Prior) -> bool:
     known = isinstance(law, Uniform) and low == high  # Uniform(v, v) fixes a value
     if isinstance(law, LogNormal) and not (law.sigma > 0.0 and law.common >= 0.0):
         return False
-    if isinstance(law, ParetoTail) and not (law.sigma > 0.0 and law.power > 0.0):
+    if isinstance(law, ParetoTail) and not all(
+        SMALLEST <= v <= 1.0 / SMALLEST for v in (law.sigma, law.power)
+    ):
         return False
     return 0.0 < high < math.inf and (low < high or known) and law.start > 0.0
 

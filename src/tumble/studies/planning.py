@@ -55,7 +55,7 @@ class Plan:
     costs
         What each failure costs if every bold trial fails.
     surveyed
-        How many trials look where nothing was tried, if nothing fails (`Settings.survey`).
+        How many trials look far away from the others, if nothing fails (`Settings.survey`).
     """
 
     trials: int

@@ -197,12 +197,21 @@ def test_with_a_tail_few_trials_show_that_a_parameter_does_nothing():
     assert found[ParetoTail] > 10.0
 
 
-@pytest.mark.parametrize("law", [LogNormal(1e-200, 0.5), LogNormal(1e-3, 3.0), LogNormal(1e150, 1.0)])
+@pytest.mark.parametrize(
+    "law", [LogNormal(1e-200, 0.5), LogNormal(1e-3, 3.0), LogNormal(1e150, 1.0), ParetoTail(1e150, 1e-6, 1e6)]
+)
 def test_priors_of_absurd_size_do_not_overflow(law):
     X, y = data(8, 2)
     outputs = Outputs.of(y, centre=True)
     gp = fit(X, y, kernel="matern52", priors=Priors(law, law, law, (-1.0, 1.5), 1.0), outputs=outputs)
     assert np.isfinite(gp.mean(X)).all()
+
+
+def test_a_variance_with_a_tail_may_be_large():
+    X, y = data(8, 2)
+    priors = replace(DEFAULT, variance=ParetoTail(1e4, 0.1, 1.0))
+    gp = fit(X, y, kernel="matern52", priors=priors, outputs=Outputs.of(y, centre=True))
+    assert gp.hyper.variance > 2e3  # LARGEST_LENGTHSCALE does not hold it
 
 
 def test_a_matrix_that_cannot_be_factorised_is_never_preferred():

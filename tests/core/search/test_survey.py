@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 import tumble
 from tests.toys import context_of, history
 from tumble import InputError, Optimizer, Settings
+from tumble.core.algorithm import _surveyed
 from tumble.core.arrays import Array
-from tumble.core.budget import LONGEST_SURVEY, BudgetState, surveys
+from tumble.core.budget import LONGEST_SURVEY, BudgetState, Decision, surveys
 from tumble.core.search.candidates import low_discrepancy
-from tumble.core.search.survey import AMONG, BESIDE, farthest, turned
+from tumble.core.search.default import best_measured
+from tumble.core.search.modes import Search
+from tumble.core.search.survey import AMONG, BASES, BESIDE, farthest, turned
+from tumble.methods import METHODS
 from tumble.space import Categorical, Float, Int, Space
 from tumble.trials import Trial
 
@@ -279,24 +283,88 @@ def many_limits() -> Any:
     return space, run
 
 
-@pytest.mark.parametrize(("survey", "some"), [(0.5, True), (0.0, False)])
-def test_among_many_limits_an_integer_is_turned_in_the_first_half_of_a_search(
-    survey: float, some: bool
-) -> None:
+@pytest.mark.parametrize("survey", [0.5, 0.0])
+@pytest.mark.parametrize("seed", [2, 3])
+def test_among_many_limits_an_integer_is_turned_early(survey: float, seed: int) -> None:
     space, run = many_limits()
     names = [f"limit {i}" for i in range(8)]
-    optimizer = Optimizer(space, 24, 4, names, seed=0, settings=Settings(survey=survey))
+    optimizer = Optimizer(space, 24, 4, names, seed=seed, settings=Settings(survey=survey))
     start = {"pumps": 2} | {f"x{i}": 0.9 for i in range(8)}
     optimizer.tell(start, *run(start), billed=False)
-    tried = []
     for _ in range(10):
         s = optimizer.ask()
         optimizer.tell(s, *run(s.x))
-        tried.append(s)
-    assert any(s.survey and s.x["pumps"] != 2 for s in tried) is some
-    if some:
-        assert optimizer.best is not None
-        assert optimizer.best.x["pumps"] == 1
+    assert optimizer.best is not None
+    assert optimizer.best.x["pumps"] == (1 if survey else 2)  # without a survey it is never turned
+    assert len({t.x["pumps"] for t in optimizer.trials}) == (2 if survey else 1)
+
+
+def step_of_pumps(state: BudgetState | None, mode: Any = "bold", told_before: int = 2) -> Any:
+    """What the search makes of a plant whose pumps and metal were never turned."""
+    past = plant([(0.1 + 0.05 * k, 2, "iron") for k in range(told_before)])
+    context = of_plant(past)
+    search = Search(context, best_measured(context))
+    return _surveyed(search, Decision(mode, 0.01), METHODS["tumble"], state)
+
+
+def test_it_is_turned_while_failures_and_half_of_the_trials_are_left() -> None:
+    assert step_of_pumps(left(9, 1), told_before=9).survey
+    assert step_of_pumps(left(8, 1), told_before=9) is None
+    assert step_of_pumps(left(9, 0), told_before=3) is None
+    assert step_of_pumps(None) is None
+    assert step_of_pumps(left(9, 1), "safest") is None
+
+
+def test_a_careful_search_turns_by_one_step_and_never_looks_far_away() -> None:
+    for failures in (1, 9):
+        found = step_of_pumps(left(30, failures), "careful")
+        assert found.mode == "careful"
+        x = decoded(found.x)
+        assert x["size"] in (0.1, pytest.approx(0.15))
+        assert (x["pumps"] != 2) + (x["metal"] != "iron") == 1
+
+
+def test_a_failed_trial_is_no_base_of_a_step() -> None:
+    past = plant([(0.2, 2, "iron"), (0.6, 2, "tin")])
+    failed = replace(past, g=np.array([[-1.0], [1.0]]))
+    x = decoded(turned(of_plant(failed), lambda x: 100.0 * x[:, 0], 1e-9))
+    assert x["size"] == 0.2
+
+
+def test_of_equal_worth_the_safer_step_is_made_and_none_that_is_not_sure_enough() -> None:
+    past = plant([(0.2, 2, "iron"), (0.6, 2, "tin")])
+    context = of_plant(replace(past, g=np.array([[-0.1], [-2.0]])))
+    log_phi = context.models.feasibility.log_prob
+    x = turned(context, no_worth, 1e-9)
+    assert x is not None
+    assert decoded(x)["size"] == 0.6
+    far = turned(context, lambda x: -100.0 * x[:, 0], 1e-9)
+    assert far is not None
+    assert decoded(far)["size"] == 0.2  # worth more, and less safe
+    rho = 0.5 * float(np.exp(log_phi(x[None, :])[0]) + np.exp(log_phi(far[None, :])[0]))
+    kept = turned(context, lambda x: -100.0 * x[:, 0], rho)
+    assert kept is not None
+    assert decoded(kept)["size"] == 0.6
+
+
+def test_a_fine_step_is_not_worth_a_trial() -> None:
+    for step, few in ((0.01, False), (0.1, True)):
+        space = Space({"x": Float(0.0, 1.0), "y": Float(0.0, 1.0, step=step), "n": Int(0, round(1 / step))})
+        past = told([[0.2, 0.5, 0.5], [0.6, 0.5, 0.5]])
+        context = replace(context_of(past), domain=space.domain)
+        assert (turned(context, no_worth, 1e-9) is not None) is few
+
+
+def test_of_very_many_safe_trials_some_are_looked_at() -> None:
+    past = plant([(k / 300.0, 2, "iron") for k in range(301)])
+    asked_for: list[int] = []
+
+    def worth(x: Array) -> Array:
+        asked_for.append(len(x))
+        return no_worth(x)
+
+    assert turned(of_plant(past), worth, 1e-9) is not None
+    assert asked_for[0] <= 4 * BASES  # two numbers of pumps and two metals
 
 
 def test_a_careful_suggestion_says_that_it_turns_what_was_never_turned() -> None:

@@ -205,8 +205,8 @@ class ParetoTail:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The values that a fit may take: down to six σ below the mode, and as far above it in the tail."""
-        return self.mode * float(np.exp(-6.0 * self.sigma)), LARGEST_LENGTHSCALE
+        """The values that a fit may take: from six σ below the mode to the largest of all fits."""
+        return self.mode * float(np.exp(-6.0 * self.sigma)), max(LARGEST_VARIANCE, 2.0 * self.mode)
 
 
 Prior = Uniform | Gamma | Normal | LogNormal | ParetoTail

@@ -5,9 +5,9 @@ basin while most of the settings were never looked at. So the first bold trials 
 (`core.budget.surveys`). They keep to the P(safe) that is asked for. While nothing safe is known there is no
 basin to settle in, and no survey: failures are spent on finding a safe setting first.
 
-Where many limits must be kept, hardly a setting far away is sure enough, and an integer or a choice may stay
-as it was at the start: the processes can't know what it does, and EI keeps to what they know. So in the first
-half of the trials each of them is turned once, if a safe trial with one step of it is sure enough (`turned`).
+Where many limits must be kept, hardly a setting far away is sure enough. A choice, or a number with few
+steps, may then stay as it was at the start: the processes can't know what it does, and EI keeps to what they
+know. So each of them is turned once, if a safe trial with one step of it is sure enough (`turned`).
 """
 
 from collections.abc import Callable
@@ -19,6 +19,8 @@ from .candidates import all_over
 from .context import Context
 
 AMONG = 32  # settings all over: the farthest of more of them would nearly always be a corner
+COARSE = 0.05  # of its range: a finer step of a number shows too little
+BASES = 32  # safe trials from which a step is made
 BESIDE = 0.02  # of every range: where a trial lies so near, something was tried
 
 
@@ -41,20 +43,21 @@ def farthest(context: Context, rho: float) -> Array | None:
 
 
 def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Array | None:
-    """(D,) a safe trial with one step of an integer or a choice that no trial has turned.
+    """(D,) a safe trial with one COARSE step of a number, or one choice, that is the same in every trial.
 
     Of those with φ >= `rho` it is the one where `worth` (M, D) -> (M,), a logarithm, plus log φ is largest.
     None where everything was turned, or no such setting is sure enough.
     """
-    domain, history = context.domain, context.history
-    if domain is None or not history.safe.any():
+    domain, safe = context.domain, context.safe_trials
+    if domain is None or len(safe) == 0:
         return None
-    seen = np.vstack([history.X, history.pending])
+    seen = np.vstack([context.history.X, context.history.pending])
     same = domain.never_turned(seen)
     if not same.any():
         return None
-    steps = context.keep(np.vstack([domain.neighbours(x) for x in context.safe_trials]))
-    steps = steps[(steps != seen[0])[:, same].any(axis=1)]
+    bases = safe if len(safe) <= BASES else safe[context.rng.choice(len(safe), BASES, replace=False)]
+    steps = context.keep(np.vstack([domain.neighbours(x) for x in bases]))
+    steps = steps[(np.abs(steps - seen[0])[:, same] >= COARSE).any(axis=1)]
     log_phi = context.models.feasibility.log_prob(steps)
     sure = np.exp(log_phi) >= rho
     if not sure.any():

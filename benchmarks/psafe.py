@@ -100,12 +100,12 @@ def _drawn(law: object, count: int, rng: np.random.Generator) -> tuple[float, ..
 
 def _with_tail(law: ParetoTail, count: int, rng: np.random.Generator) -> Array:
     """(count,) logarithms of values of the law over its mode."""
-    knee = law.sigma**2 * law.power
     # What the density has below the knee, where it is normal, and above it, where it is exponential.
-    below = law.sigma * np.sqrt(2.0 * np.pi) * ndtr(knee / law.sigma)
-    above = np.exp(-0.5 * (knee / law.sigma) ** 2) / law.power
-    within = law.sigma * ndtri(rng.random(count) * ndtr(knee / law.sigma))
-    tail = knee + rng.standard_exponential(count) / law.power
+    share = ndtr(law.knee / law.sigma)
+    below = law.sigma * np.sqrt(2.0 * np.pi) * share
+    above = np.exp(-0.5 * (law.knee / law.sigma) ** 2) / law.power
+    within = law.sigma * ndtri(rng.random(count) * share)
+    tail = law.knee + rng.standard_exponential(count) / law.power
     return np.where(rng.random(count) * (below + above) < below, within, tail)
 
 

@@ -189,14 +189,18 @@ class ParetoTail:
 
     def log_density(self, log_value: Array) -> LogDensity:
         """At values given by their logarithms; derivatives are by the logarithm."""
-        # z = log value - log mode has the log density -½ z²/σ² up to the knee σ² power, where its slope is
-        # -power, and falls with this slope from there on. The tail knows as much as an exponential law.
+        # z = log value - log mode has the log density -½ z²/σ² up to the knee. From there it falls with the
+        # slope -power. The tail knows as much as an exponential law.
         z = log_value - np.log(self.mode)
-        knee = self.sigma**2 * self.power
-        near, beyond = np.minimum(z, knee) / self.sigma, np.maximum(z - knee, 0.0)
-        information = np.where(z > knee, self.power**2, self.sigma**-2.0)
+        near, beyond = np.minimum(z, self.knee) / self.sigma, np.maximum(z - self.knee, 0.0)
+        information = np.where(z > self.knee, self.power**2, self.sigma**-2.0)
         value = -0.5 * float(near @ near) - self.power * float(beyond.sum())
         return LogDensity(value, -near / self.sigma, np.diag(information))
+
+    @property
+    def knee(self) -> float:
+        """Where the tail begins, as a logarithm above that of the mode: there the slope is -power."""
+        return self.sigma**2 * self.power
 
     @property
     def start(self) -> float:
@@ -205,7 +209,7 @@ class ParetoTail:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The values that a fit may take: from six σ below the mode to the largest of all fits."""
+        """The values that a fit may take: from six σ below the mode, without an end above it."""
         return self.mode * float(np.exp(-6.0 * self.sigma)), max(LARGEST_VARIANCE, 2.0 * self.mode)
 
 

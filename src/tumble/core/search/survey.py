@@ -43,7 +43,9 @@ def farthest(context: Context, rho: float) -> Array | None:
 
 
 def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Array | None:
-    """(D,) a safe trial with one COARSE step of a number, or one choice, that is the same in every trial.
+    """(D,) a safe trial in which one parameter is changed that is the same in every trial.
+
+    It is a choice, or a number that moves by a COARSE step.
 
     Of those with φ >= `rho` it is the one where `worth` (M, D) -> (M,), a logarithm, plus log φ is largest.
     None where everything was turned, or no such setting is sure enough.

@@ -13,6 +13,7 @@ REASONS = {
 }
 STONE = "for a stepping stone, which teaches whether a better setting is safe"
 SURVEY = "where nothing was tried yet"
+FIRST_TIME = "for the first time"
 BETTER = "for a better safe area"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
@@ -48,10 +49,11 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
         return f"Trial {s.number}: nothing is known yet, so this is a seeded point of the box."
     if s.mode == "free":
         return f"Trial {s.number}: {REASONS.get(method, f'the best by {method}')}; {value}{gain}."
+    look = SURVEY if s.turned is None else f"that changes {s.turned!r} {FIRST_TIME}"
     if s.mode == "bold":
-        return f"Trial {s.number}: bold search {SURVEY if s.survey else BETTER}; {p}, {value}, {left}."
+        return f"Trial {s.number}: bold search {look if s.survey else BETTER}; {p}, {value}, {left}."
     if s.mode == "careful":
-        where = f" {STONE}" if s.stone else f" {SURVEY}" if s.survey else ""
+        where = f" {STONE}" if s.stone else f" {look}" if s.survey else ""
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
     short = f"nothing new reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"

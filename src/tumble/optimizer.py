@@ -847,8 +847,8 @@ class Optimizer:
 
     def _in_users_units(self, number: int, proposal: Proposal) -> Suggestion:
         return to_suggestion(
-            number, self._decode(proposal.x), proposal, self._trials, self.constraint_names, self.settings,
-            failures_left=self.failures_left, trials_left=self.trials_left - 1,
+            number, self._decode(proposal.x), proposal, self._trials, self.constraint_names, self.space.names,
+            self.settings, failures_left=self.failures_left, trials_left=self.trials_left - 1,
             budget=(self.max_trials, self.failures_allowed),
         )  # fmt: skip
 

@@ -13,7 +13,8 @@ from .trials import Suggestion, Trial
 
 def to_suggestion(
     number: int, x: Any, proposal: Proposal, trials: Sequence[Trial], names: Sequence[str],
-    settings: Settings, *, failures_left: int, trials_left: int, budget: tuple[int, int],
+    parameters: Sequence[str], settings: Settings, *, failures_left: int, trials_left: int,
+    budget: tuple[int, int],
 ) -> Suggestion:  # fmt: skip
     """A proposal as a suggestion without its sentence.
 
@@ -29,6 +30,8 @@ def to_suggestion(
         What is known; before a value was seen, none is predicted.
     names
         The constraints.
+    parameters
+        What is searched, in its order.
     settings
         The constants of the method.
     failures_left, trials_left
@@ -49,5 +52,6 @@ def to_suggestion(
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
         budget=None if proposal.gain is None else budget,
         alarm=counting.alarm_of(trials).sentence, stone=proposal.stone, survey=proposal.survey,
+        turned=None if proposal.turned is None else parameters[proposal.turned],
         u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

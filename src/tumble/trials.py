@@ -87,6 +87,9 @@ class Suggestion:
     survey
         Whether it looks where nothing was tried yet, while failures are plenty, or turns a number with
         few steps, or a choice, that no trial has turned.
+    turned
+        The name of what it turns for the first time, where it is made for that; else None. A suggestion that
+        was saved has it in its sentence alone.
     u
         Where it lies in the unit cube.
     fitted
@@ -113,6 +116,7 @@ class Suggestion:
     alarm: str | None = None
     stone: bool = False
     survey: bool = False
+    turned: str | None = field(default=None, compare=False)
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

@@ -24,7 +24,7 @@ from .search.known import Known
 from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
-from .search.survey import farthest, turned
+from .search.survey import farthest, turned, turned_first
 from .settings import Settings
 
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
@@ -122,9 +122,14 @@ def _surveyed(
     early = history.safe.any() and surveys(state, known, context.settings)
     if decision.mode == "bold" and (blind or early):
         x = farthest(context, decision.rho)
-    if x is None and state is not None and state.failures_left > 0 and known <= state.trials_left:
+    if x is not None:
+        return replace(search.report(x, decision.mode, decision.rho), survey=True)
+    if state is not None and state.failures_left > 0 and known <= state.trials_left:
         x = turned(context, search.acquisition.screen, decision.rho)
-    return None if x is None else replace(search.report(x, decision.mode, decision.rho), survey=True)
+    if x is None:
+        return None
+    found = search.report(x, decision.mode, decision.rho)
+    return replace(found, survey=True, turned=turned_first(context, x))
 
 
 def _chosen(search: Search, decision: Decision, method: Method, state: BudgetState | None) -> Proposal:

@@ -47,6 +47,7 @@ class Proposal:
     gain: Gain | None = None  # of the trials left, in the user's units
     stone: bool = False  # whether it teaches of a better setting (core.search.stones)
     survey: bool = False  # whether it looks where nothing was tried (core.search.survey)
+    turned: int | None = None  # the number of the parameter that it is to change for the first time
 
 
 @dataclass(frozen=True)

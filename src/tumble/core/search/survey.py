@@ -30,10 +30,8 @@ def farthest(context: Context, rho: float) -> Array | None:
     None where there are none, or where each of them lies beside a trial: known constraints may leave little
     room.
     """
-    history = context.history
-    points = all_over(AMONG, history.X.shape[1], context.rng, context.domain, context.known)
-    seen = np.vstack([history.X, history.pending])
-    away = np.abs(points[:, None, :] - seen)
+    points = all_over(AMONG, len(context.scales), context.rng, context.domain, context.known)
+    away = np.abs(points[:, None, :] - _seen(context))
     sure = np.exp(context.models.feasibility.log_prob(points)) >= rho
     allowed = sure & (away.max(axis=2) >= BESIDE).all(axis=1)
     if not allowed.any():
@@ -53,7 +51,7 @@ def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Arr
     domain, safe = context.domain, context.safe_trials
     if domain is None or len(safe) == 0:
         return None
-    seen = np.vstack([context.history.X, context.history.pending])
+    seen = _seen(context)
     same = domain.never_turned(seen)
     if not same.any():
         return None
@@ -65,3 +63,16 @@ def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Arr
     if not sure.any():
         return None
     return np.asarray(steps[np.where(sure, worth(steps) + log_phi, -np.inf).argmax()])
+
+
+def turned_first(context: Context, x: Array) -> int:
+    """The number of the parameter that `turned` changed to find x (D,)."""
+    assert context.domain is not None
+    seen = _seen(context)
+    changed = context.domain.never_turned(seen) & (x != seen[0])
+    return int(context.domain.owners[changed][0])
+
+
+def _seen(context: Context) -> Array:
+    """(N, D) every trial, those in flight included."""
+    return np.vstack([context.history.X, context.history.pending])

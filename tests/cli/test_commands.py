@@ -461,6 +461,7 @@ def test_workers_share_a_study(cli: Cli, tmp_path: Path) -> None:
     assert Ledger(read_study_file(file)).status().trials == 8
     assert len(owners(file)) == 2
     assert "8 told" in out
+    assert f"raise trials in {file} to go on" in out
 
 
 def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ from rich.live import Live
 
 from tumble.cli import show
 from tumble.cli.view import live_view
+from tumble.errors import BudgetExhausted, TrialsExhausted
 from tumble.studies.edits import StudyFileWatch
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience
+from tumble.studies.ownership import this_runner
 from tumble.studies.records import Entry
 from tumble.studies.runner import End, Runner
 from tumble.studies.surprise import SurpriseWatch
@@ -65,9 +67,7 @@ def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
     faults = [end for end in ends if end.kind == "fault"]
     if faults:
         return faults[0]
-    return (
-        End("stopped", "stopped; run it again to go on") if stopped else End("done", "nothing is left to run")
-    )
+    return End("stopped", "stopped; run it again to go on") if stopped else _all_done(ledger)
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,15 @@ class _Worker:
         first, _, rest = text.partition("\n")
         why = first.removeprefix("tumble: ") or f"a worker ended with code {self.process.returncode}"
         return End("fault", why, rest)
+
+
+def _all_done(ledger: Ledger) -> End:
+    """The end of workers that found nothing left to run, with the reason why no trial may start."""
+    try:
+        ledger.check_may_start(this_runner())
+    except (BudgetExhausted, TrialsExhausted) as end:
+        return End("done", str(end))
+    return End("done", "nothing is left to run")
 
 
 def _signal(workers: list[_Worker], number: signal.Signals) -> None:

@@ -189,7 +189,7 @@ class Ledger:
         """
         setting = exact(self.config.space, {**self.config.fixed, **parameters})
         self.config.space.check_known(setting)
-        self._check_may_start(owner, {})
+        self.check_may_start(owner, {})
         return self._hand_out(try_note(self.config, self.optimizer(), setting), owner)
 
     def adopt(self, owner: Owner, before: float = math.inf) -> Suggestion | None:
@@ -337,7 +337,7 @@ class Ledger:
 
     def _ask(self, owner: Owner, note: Mapping[str, Any] | None = None) -> Suggestion:
         """A new trial.  This process owns it at first, so that its death is noticed."""
-        self._check_may_start(owner, note)
+        self.check_may_start(owner, note)
         by = (self.asker or this_process()) if owner == BY_HAND else owner
         return self._start(self.store.create(by, note, self.config.fixed))
 
@@ -351,7 +351,7 @@ class Ledger:
         self.store.hand_over(self.store.id_of(suggestion.number), BY_HAND)
         return suggestion
 
-    def _check_may_start(self, owner: Owner, note: Mapping[str, Any] | None) -> None:
+    def check_may_start(self, owner: Owner, note: Mapping[str, Any] | None = None) -> None:
         """Say what the gate would say, before there is a trial; a person is never made to wait.
 
         A setting that was decided already (`note`) may start, however little it gains.

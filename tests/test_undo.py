@@ -139,8 +139,17 @@ class Undoing(RuleBasedStateMachine):
         if crash:
             self.opt.amend(n, failed=True, reason="broke")
         else:
-            self.opt.amend(n, value, [g])
+            self.opt.amend(n, value, [g], failed=False)
         self.model[n] = Plain("told", crash or g > 0, None if crash else value, billed=self.model[n].billed)
+        self.bounds = []
+
+    @precondition(lambda self: self.has("told"))
+    @rule(data=st.data(), g=st.floats(-1, 1))
+    def amend_a_constraint(self, data, g):
+        n = self.draw(data, "told")
+        crashed = self.opt.trials[n].crashed
+        self.opt.amend(n, constraints=[g])
+        self.model[n] = replace(self.model[n], failed=crashed or g > 0)
         self.bounds = []
 
     @precondition(lambda self: self.has("pending") or self.has("voided") or self.has("skipped"))
@@ -254,7 +263,7 @@ def test_a_trial_may_be_amended_to_a_failure_and_back():
     before = opt.trials[1]
     assert opt.amend(1, failed=True, reason="bit broke").failed
     assert (opt.trials[1].reason, opt.trials[1].value, opt.trials[1].crashed) == ("bit broke", None, True)
-    back = opt.amend(1, before.value, before.constraints, reason="it did not")
+    back = opt.amend(1, before.value, before.constraints, failed=False, reason="it did not")
     assert (back.value, back.constraints, back.crashed) == (before.value, before.constraints, False)
     assert [(c.kind, c.crashed) for c in back.changes] == [("amended", False), ("amended", True)]
 
@@ -269,7 +278,35 @@ def test_results_that_are_not_named_stay_as_they_were_told():
     crashed = opt.amend(0, constraints={"load": 0.5}, failed=True)
     assert (crashed.value, crashed.constraints) == (None, (0.5, None))
     with pytest.raises(tumble.InputError, match="constraint heat is missing"):
-        opt.amend(0, 2.3)
+        opt.amend(0, 2.3, failed=False)
+
+
+def test_a_crash_whose_numbers_are_corrected_stays_a_crash_with_its_reason():
+    opt = optimizer(constraints=["load", "heat"])
+    opt.tell([0.0, 5.0], constraints={"load": -1.0}, failed=True, reason="bit broke")
+    changed = opt.amend(0, constraints={"heat": -2.0}, reason="typing error")
+    assert (changed.crashed, changed.reason, changed.constraints) == (True, "bit broke", (-1.0, -2.0))
+    assert (opt.n_failures, opt.best, opt.changes[0].reason) == (1, None, "typing error")
+    assert opt.amend(0, constraints=[-1.0, -3.0], failed=True).reason == "bit broke"
+    before = opt.to_dict()
+    for results in ((3.0,), (3.0, [-1.0, -1.0])):
+        with pytest.raises(
+            tumble.InputError, match="trial 0 failed, and a failed trial has no value; give fail"
+        ):
+            opt.amend(0, *results)
+    with pytest.raises(tumble.InputError, match="nothing was told"):
+        opt.amend(0, failed=False)
+    assert opt.to_dict() == before
+    freed = opt.amend(0, 3.0, failed=False)
+    assert (freed.crashed, freed.reason, freed.safe, opt.n_failures) == (False, "", True, 0)
+
+
+def test_a_crash_that_broke_a_limit_may_be_no_crash_after_all():
+    opt = optimizer()
+    opt.tell([0.0, 5.0], constraints=[0.5], failed=True)
+    assert (opt.amend(0, failed=False).crashed, opt.trials[0].failed) == (False, True)
+    with pytest.raises(tumble.InputError, match="nothing to amend"):
+        opt.amend(0, failed=False)
 
 
 def test_the_history_says_what_it_was_when_and_why():
@@ -326,7 +363,7 @@ def test_voiding_everything_is_a_new_start():
 def test_open_constraints_are_learned_from_an_amendment_too():
     opt = optimizer(constraints=None)
     opt.tell(opt.ask(), failed=True)
-    opt.amend(0, 1.0, {"load": -1.0})
+    opt.amend(0, 1.0, {"load": -1.0}, failed=False)
     assert opt.constraint_names == ("load",)
 
 
@@ -355,6 +392,7 @@ def test_void_and_amend_refuse_what_is_not_told():
         (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),
         (lambda: opt.amend(1, float("nan"), [0.0]), "value must be finite"),
         (lambda: opt.amend(1, 1.0, failed=True), "a failed trial has no value"),
+        (lambda: opt.amend(1, 1.0, failed="no"), "failed must be true or false"),  # type: ignore[arg-type]
         (lambda: opt.tell(0, 1.0, [0.0]), "trial 0 is voided already"),
         (lambda: opt.skip(0), "trial 0 is voided already"),
     ]:
@@ -409,4 +447,4 @@ def test_a_setting_that_was_never_to_be_tried_and_was_run_is_billed():
     assert opt.amend(vetoed, 3.0, {"g": 2.0}).billed
     assert (opt.trials_left, opt.n_failures) == (8, 1)
     old = opt.tell([0.5], failed=True, billed=False)
-    assert not opt.amend(old, 2.0, {"g": 1.0}).billed  # old data stays free
+    assert not opt.amend(old, 2.0, {"g": 1.0}, failed=False).billed  # old data stays free

@@ -685,12 +685,13 @@ class Optimizer:
     def amend(
         self, trial: Suggestion | Trial | int, value: float | None = None,
         constraints: Sequence[float | None] | Mapping[str, float | None] | None = None, *,
-        failed: bool = False, reason: str = "",
+        failed: bool | None = None, reason: str = "",
     ) -> Trial:  # fmt: skip
-        """Replace results of a told trial, or make it failed. Those that are not named stay as they were.
+        """Replace results of a told trial, or say that it failed, or that it did not.
 
-        The search goes on as if this had been told in the first place, and the next fit starts afresh. What
-        was told before stays in `changes`. Failures may rise above B: that is recorded.
+        Results that are not named stay as they were, and so does a failure that was told. The search goes on
+        as if this had been told in the first place, and the next fit starts afresh. What was told before
+        stays in `changes`. Failures may rise above B: that is recorded.
 
         Parameters
         ----------
@@ -701,9 +702,11 @@ class Optimizer:
         constraints
             As for `tell`; None, or a name that is left out of a dict, keeps what was told.
         failed
-            As for `tell`: the trial has no value then, and of its constraints only the named ones are kept.
+            True says that it failed: it has no value then, and of its constraints only the named ones are
+            kept. False says that it did not fail after all; it needs a value then, as in `tell`. None keeps
+            what was told.
         reason
-            Why it failed, where it did; else why it is amended.
+            Why it failed, where `failed` is True; else why it is amended.
 
         Returns
         -------
@@ -722,16 +725,14 @@ class Optimizer:
         >>> wrong = opt.tell([0.9], 32.0)
         >>> opt.amend(wrong, 3.2).value, opt.changes[0].value
         (3.2, 32.0)
+        >>> opt.amend(opt.tell([0.8], failed=True), 3.5, failed=False).value
+        3.5
         """
-        failed = checks.truth(failed, "failed")
+        failed = None if failed is None else checks.truth(failed, "failed")
         names = naming.constraint_names(self._names, constraints)
         record = naming.named(self._trials, trial)
-        undo.check_may_amend(record.number, record.status)
-        if not failed:
-            value, constraints = undo.completed(record, value, constraints, names)
-        outcome = trial_checks.outcome(value, constraints, failed, reason, names)
-        self._take_names(names, outcome.value is not None)
-        changed = undo.amended(record, outcome, failed, reason)
+        changed = undo.amended(record, value, constraints, failed, reason, names)
+        self._take_names(names, changed.value is not None)
         self._correct(changed)
         return changed
 

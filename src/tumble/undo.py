@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from . import checks, trial_checks
 from .errors import InputError
-from .trial_checks import Checked
 from .trials import Change, ChangeKind, Trial
 
 VOIDED = "only a trial that was told, or is never to be tried, is voided"
@@ -24,34 +24,57 @@ def voided(trial: Trial, reason: str) -> Trial:
     return replace(trial, status="voided", changes=(*trial.changes, _before(trial, "voided", reason)))
 
 
-def amended(trial: Trial, results: Checked, crashed: bool, reason: str) -> Trial:
+def amended(
+    trial: Trial,
+    value: float | None,
+    constraints: Any,
+    failed: bool | None,
+    reason: str,
+    names: tuple[str, ...],
+) -> Trial:
     """A told trial with other results. One that was never to be tried was run after all, and is billed now.
+
+    A crash stays one, with its reason, unless `failed` is False.
 
     Raises
     ------
     InputError
-        If it is not told.
+        If it is not told, or its results can't be recorded.
     """
     check_may_amend(trial.number, trial.status)
-    vetoed = trial.suggestion is not None and trial.crashed and not trial.billed
+    had_crashed = trial.crashed and not trial.is_forbidden
+    crashed = had_crashed if failed is None else failed
+    if crashed and failed is None and value is not None:
+        raise InputError(
+            f"trial {trial.number} failed, and a failed trial has no value; give failed=False with the value "
+            "where it did not fail after all"
+        )
+    if not failed:
+        may_be_bare = had_crashed and failed is False
+        value, constraints = _completed(trial, value, constraints, names, may_be_bare)
+    stays = crashed and had_crashed and (failed is None or not reason)
+    results = trial_checks.outcome(value, constraints, crashed, trial.reason if stays else reason, names)
     return replace(
         trial, value=results.value, constraints=results.constraints, crashed=crashed, reason=results.reason,
-        billed=trial.billed or vetoed,
-        changes=(*trial.changes, _before(trial, "amended", reason)),
+        billed=trial.billed or trial.is_forbidden,
+        changes=(*trial.changes, _before(trial, "amended", checks.text(reason, "reason"))),
     )  # fmt: skip
 
 
-def completed(
-    trial: Trial, value: float | None, constraints: Any, names: Sequence[str]
+def _completed(
+    trial: Trial, value: float | None, constraints: Any, names: Sequence[str], may_be_bare: bool
 ) -> tuple[float | None, Any]:
     """What an amended trial has: results that are named, and the others as they were told.
 
     Raises
     ------
     InputError
-        If nothing is named.
+        If nothing is named, unless it `may_be_bare`.
     """
-    if value is None and (constraints is None or (isinstance(constraints, Mapping) and not constraints)):
+    is_bare = value is None and (
+        constraints is None or (isinstance(constraints, Mapping) and not constraints)
+    )
+    if is_bare and not may_be_bare:
         raise InputError("nothing to amend: give a value, a constraint, or failed=True")
     value = trial.value if value is None else value
     if constraints is None:

@@ -113,6 +113,8 @@ def test_yes_at_a_terminal_changes_it(cli: Cli, study: Path, monkeypatch: pytest
         (("amend", 2, "cost"), "expected name=number"),
         (("amend", 2, "cost=nan"), "cost"),
         (("amend", 99, "cost=1"), "there is no trial 99"),
+        (("amend", 2, "--not-failed"), "nothing to amend"),
+        (("amend", 2, "cost=1", "--failed", "x", "--not-failed"), "contradict each other: give one of them"),
     ],
 )
 def test_bad_input_ends_with_2_and_changes_nothing(
@@ -123,6 +125,25 @@ def test_bad_input_ends_with_2_and_changes_nothing(
     code, _, err = cli(name, study, *rest)
     assert (code, message in err) == (2, True), err
     assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
+
+
+def test_a_crash_stays_one_until_it_is_said_that_it_did_not_fail(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = answer(monkeypatch, "y")
+    cli("ask", study)
+    cli("tell", study, 7, "cost=0.3", "load=-0.4", "--failed", "bit broke")
+    out = cli("amend", study, 7, "load=-0.5")[1]
+    assert "failed   cost=0.3  load=-0.5 (crash: bit broke) amended" in out
+    assert questions[-1].endswith("amend it to cost=0.3  load=-0.5 failed (bit broke)?")
+    out = cli("amend", study, 7, "--not-failed")[1]
+    assert "safe     cost=0.3  load=-0.5 amended" in out
+    assert questions[-1].endswith("amend it to cost=0.3  load=-0.5 safe instead of failed?")
+    cli("amend", study, 7, "load=0.5")
+    assert questions[-1].endswith("amend it to cost=0.3  load=0.5 failed instead of safe?")
+    cli("amend", study, 7, "load=-0.5")
+    cli("amend", study, 7, "load=0.2", "--failed", "it slipped")
+    assert questions[-1].endswith("amend it to load=0.2 failed (it slipped) instead of safe?")
 
 
 @pytest.mark.parametrize("command", ["tell", "amend"])

@@ -72,6 +72,21 @@ def test_failed_is_true_false_or_a_reason(client: Client) -> None:
     assert client.post("/amend", {"trial": 1, "failed": True}).json()["outcome"] == "failed"
 
 
+def test_a_corrected_crash_stays_one_until_failed_is_false(client: Client) -> None:
+    client.post("/ask")
+    client.post("/tell", {"trial": 0, "results": {"cost": 3, "load": -1}, "failed": "bit broke"})
+    for more in ({}, {"failed": None}):
+        body = {"trial": 0, "results": {"cost": 2, "load": -2}, **more}
+        amended = client.post("/amend", body).json()
+        assert (amended["outcome"], amended["reason"]) == ("failed", "crash: bit broke")
+    amended = client.post("/amend", {"trial": 0, "failed": False}).json()
+    assert (amended["outcome"], amended["reason"], amended["results"]) == (
+        "safe",
+        "",
+        {"cost": 2, "load": -2},
+    )
+
+
 def test_what_is_withdrawn_is_not_billed(client: Client) -> None:
     for _ in range(4):
         client.post("/ask")
@@ -95,6 +110,7 @@ def test_what_is_withdrawn_is_not_billed(client: Client) -> None:
         ("/tell", {"trial": 0, "failed": ""}, 422, "failed is empty: send true or why it failed, and leave"),
         ("/tell", {"trial": 0, "results": {"cost": 1, "load": -1}, "failed": " "}, 422, "failed is empty"),
         ("/amend", {"trial": 0, "failed": ""}, 422, "failed is empty"),
+        ("/amend", {"trial": 0, "failed": 0}, 422, "failed must be text, or true or false, but 0 came"),
         ("/tell", {"trial": 0, "failed": 1}, 422, "failed must be text, or true or false, but 1 came"),
         ("/tell", {"trial": 0, "failed": False, "transient": True}, 422, "transient belongs to failed"),
         ("/tell", {"trial": "0"}, 422, "trial must be a whole number, but '0' came"),

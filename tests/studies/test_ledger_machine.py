@@ -263,8 +263,15 @@ class LedgerMachine(RuleBasedStateMachine):
         results = {"cost": cost, "load": load}
         self.change(
             pick,
-            lambda n: undo.amend(self.ledger, n, results),
+            lambda n: undo.amend(self.ledger, n, results, failed=False),
             lambda kept: replace(kept, results=results, crashed=False),
+        )
+
+    @rule(pick=st.integers(0, 20), load=LOADS, cost=st.integers(-3, 3).map(float))
+    def amend_the_numbers(self, pick: int, load: float, cost: float) -> None:
+        results = {"cost": cost, "load": load}
+        self.change(
+            pick, lambda n: undo.amend(self.ledger, n, results), lambda kept: replace(kept, results=results)
         )
 
     @rule(pick=st.integers(0, 20), load=st.none() | LOADS)

@@ -113,7 +113,7 @@ def test_a_trial_is_amended_to_a_failure_and_back(tmp_path: Path) -> None:
     entry = undo.amend(ledger, 0, {"load": -0.1}, "bit broke")
     assert (entry.outcome, entry.results, entry.reading.reason) == ("failed", {"load": -0.1}, "bit broke")
     assert ledger.status().best is None
-    entry = undo.amend(ledger, 0, GOOD)
+    entry = undo.amend(ledger, 0, GOOD, failed=False)
     assert (entry.outcome, entry.results, entry.reading.crashed) == ("safe", GOOD, False)
     assert [c.kind for c in entry.changes] == ["amended", "amended"]
     assert [c.before for c in entry.changes] == [GOOD, {"load": -0.1}]
@@ -206,7 +206,29 @@ def test_a_crash_amended_without_all_results_is_refused(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     ledger.fail(ledger.ask().number, "fell")
     with pytest.raises(InputError, match="load"):
-        undo.amend(ledger, 0, {"cost": 1.0})
+        undo.amend(ledger, 0, {"cost": 1.0}, failed=False)
+    assert undo.amend(ledger, 0, GOOD, failed=False).outcome == "safe"
+
+
+def test_a_crash_whose_numbers_are_corrected_stays_a_crash_with_its_reason(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.fail(ledger.ask().number, "bit broke", GOOD)
+    for results in ({"load": -0.25}, {"cost": 2.0, "load": -0.25}):  # some of them, and all of them
+        entry = undo.amend(ledger, 0, results)
+        assert (entry.outcome, entry.reason(ledger.config)) == ("failed", "crash: bit broke")
+    assert (ledger.status().failures, ledger.status().best) == (1, None)
+    assert entry.results == {"cost": 2.0, "load": -0.25}
+    assert undo.amend(ledger, 0, {"load": -0.5}, "").reading.reason == "bit broke"
+    undo.amend(ledger, 0, GOOD)
+    entry = undo.amend(ledger, 0, {}, failed=False)
+    assert (entry.outcome, entry.results, ledger.status().failures) == ("safe", GOOD, 0)
+    with pytest.raises(InputError, match="nothing to amend"):
+        undo.amend(ledger, 0, {}, failed=False)
+
+
+def test_a_setting_that_was_never_to_be_tried_has_results_where_it_was_run(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.skip(ledger.ask().number, "too hot", kind="never")
     assert undo.amend(ledger, 0, GOOD).outcome == "safe"
 
 

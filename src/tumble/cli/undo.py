@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,12 @@ from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, parse_results, study_file, trial_number, without_question
 from tumble.cli.questions import confirm_at_terminal
+from tumble.errors import InputError
 from tumble.studies.results import check_names
+
+if TYPE_CHECKING:
+    from tumble.studies.records import Entry
+    from tumble.studies.undo import Amended
 
 
 @click.command(epilog=EPILOG)
@@ -41,29 +47,45 @@ def void(file: Path, trial: int, reason: str, yes: bool) -> None:
 @trial_number
 @click.argument("results", nargs=-1)
 @click.option("--failed", metavar="WHY", help="It failed, and why.")
+@click.option("--not-failed", "not_failed", is_flag=True, help="It was told as failed, and did not fail.")
 @without_question
-def amend(file: Path, trial: int, results: tuple[str, ...], failed: str | None, yes: bool) -> None:
-    """Replace results of a told trial, or make it failed.
+def amend(
+    file: Path, trial: int, results: tuple[str, ...], failed: str | None, not_failed: bool, yes: bool
+) -> None:
+    """Replace results of a told trial, or say that it failed, or that it did not.
 
-    Results that are not named stay as they were told. With --failed only the named ones are kept. The storage
-    keeps what was told before.
+    Results that are not named stay as they were told, and so does a failure that was told with --failed. With
+    --failed only the named results are kept. The storage keeps what was told before.
 
     Example: tumble amend drill.toml 7 cost=3.2
 
     Example: tumble amend drill.toml 8 torque=14.9 --failed "bit broke"
+
+    Example: tumble amend drill.toml 8 cost=3.4 torque=11.9 --not-failed
     """
     measured = parse_results(results)
+    if failed is not None and not_failed:
+        raise InputError("--failed and --not-failed contradict each other: give one of them")
+    said = False if not_failed else failed
     ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
 
     check_names(ledger.config, measured)
     entry = ledger.entry(trial)
-    now = undo.amended_results(ledger, entry, measured, failed)
-    becomes = show.pairs(now) + ("" if failed is None else f" failed ({failed})")
-    confirm_at_terminal(f"{show.line(entry, ledger.config)}\namend it to {becomes.strip()}?", yes)
-    changed = undo.amend(ledger, trial, measured, failed)
+    becomes = _becomes(entry, undo.amended(ledger, entry, measured, said))
+    confirm_at_terminal(f"{show.line(entry, ledger.config)}\namend it to {becomes}?", yes)
+    changed = undo.amend(ledger, trial, measured, said)
     print(show.line(changed, ledger.config))
     print(show.status(ledger.status(), ledger.config))
+
+
+def _becomes(entry: Entry, now: Amended) -> str:
+    """What a trial would be, in words; another outcome is set against that of now."""
+    is_other = now.outcome != entry.outcome
+    outcome = now.outcome if is_other or now.crash is not None else ""
+    why = f"({now.crash})" if now.crash else ""
+    was = f"instead of {entry.outcome}" if is_other else ""
+    return " ".join(filter(None, (show.pairs(now.results), outcome, why, was)))
 
 
 COMMANDS = (void, amend)

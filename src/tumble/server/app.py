@@ -138,7 +138,9 @@ def _add_changes(app: FastAPI, study: Study) -> None:
     async def void(body: bodies.Void, key: Key = None) -> Any:
         return await study.change(doors.void, body, key)
 
-    @app.post("/amend", responses=ERRORS, summary="Replace results of a told trial, or make it failed.")
+    @app.post(
+        "/amend", responses=ERRORS, summary="Replace results of a told trial, or say that it failed or not."
+    )
     async def amend(body: bodies.Amend, key: Key = None) -> Any:
         return await study.change(doors.amend, body, key)
 

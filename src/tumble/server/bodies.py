@@ -28,6 +28,18 @@ KINDS = {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}, {"ty
 Why: TypeAlias = Annotated[str | None, BeforeValidator(_why), WithJsonSchema(KINDS)]
 
 
+def _why_or_not(failed: Any) -> Any:
+    """As `_why`, but False stays: a trial that was told as failed did not fail after all."""
+    if not isinstance(failed, bool | str | None):
+        raise PydanticCustomError("string_type", "text is expected")
+    return False if failed is False else _why(failed)
+
+
+WhyOrNot: TypeAlias = Annotated[
+    str | Literal[False] | None, BeforeValidator(_why_or_not), WithJsonSchema(KINDS)
+]
+
+
 class Body(BaseModel):
     """A JSON object with known keys of the right types."""
 
@@ -77,7 +89,10 @@ class Amend(Body):
 
     trial: int = Field(description="Its number.")
     results: Results = Field(default_factory=dict, description="Those that change, by name.")
-    failed: Why = Field(default=None, description="Why it failed, or true; leave it out where it did not.")
+    failed: WhyOrNot = Field(
+        default=None,
+        description="Why it failed, or true; false: it did not fail after all; leave it out to keep either.",
+    )
 
 
 class Try(Body):

@@ -6,6 +6,8 @@ import getpass
 import os
 import socket
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from tumble import undo
 from tumble.errors import InputError
@@ -49,8 +51,19 @@ def void(ledger: Ledger, number: int, reason: str = "") -> Entry:
     return _store(ledger, number, change)
 
 
-def amend(ledger: Ledger, number: int, results: Mapping[str, float], failed: str | None = None) -> Entry:
-    """Replace results of a told trial, or make it failed.
+@dataclass(frozen=True)
+class Amended:
+    """What a trial would be: its results, why it crashed (None: it did not), and its outcome in a word."""
+
+    results: dict[str, float]
+    crash: str | None
+    outcome: str
+
+
+def amend(
+    ledger: Ledger, number: int, results: Mapping[str, float], failed: str | Literal[False] | None = None
+) -> Entry:
+    """Replace results of a told trial, or say that it failed, or that it did not.
 
     Parameters
     ----------
@@ -59,10 +72,11 @@ def amend(ledger: Ledger, number: int, results: Mapping[str, float], failed: str
     number
         The trial.
     results
-        By name.  Those that are not named stay as they were told; of a trial that becomes failed only the
-        named ones are kept.
+        By name.  Those that are not named stay as they were told; where `failed` says why, only the named
+        ones are kept.
     failed
-        Why it failed; None where it did not.
+        Why it failed.  False says that it did not fail after all.  None keeps what was told: a crash stays
+        one, with its reason.
 
     Returns
     -------
@@ -76,8 +90,8 @@ def amend(ledger: Ledger, number: int, results: Mapping[str, float], failed: str
     """
 
     def change(entry: Entry) -> StoredChange:
-        now = amended_results(ledger, entry, results, failed)
-        return _change(ledger, entry, "amended", failed or "", now, failed is not None)
+        now = amended(ledger, entry, results, failed)
+        return _change(ledger, entry, "amended", now.crash or "", now.results, now.crash is not None)
 
     return _store(ledger, number, change)
 
@@ -87,21 +101,29 @@ def check_may_void(entry: Entry) -> None:
     undo.check_may_void(entry.trial, _status(entry))
 
 
-def amended_results(
-    ledger: Ledger, entry: Entry, results: Mapping[str, float], failed: str | None
-) -> dict[str, float]:
-    """The results that a trial would have, where it may be amended."""
+def amended(
+    ledger: Ledger, entry: Entry, results: Mapping[str, float], failed: str | Literal[False] | None
+) -> Amended:
+    """What a trial would be, where it may be amended."""
     undo.check_may_amend(entry.trial, _status(entry))
-    if failed is not None:
-        for name, value in results.items():
-            if not is_usable(value):
-                raise ResultNotFinite(name, value)
-        return dict(results)
-    if not results:
+    has_crashed = entry.reading.crashed and entry.outcome != "never"
+    if isinstance(failed, str):
+        _check_usable(results)
+        return Amended(dict(results), failed or (entry.reading.reason if has_crashed else ""), "failed")
+    if not results and not (failed is False and has_crashed):
         raise InputError('nothing to amend: name a result such as cost=3.2, or give --failed "why"')
     merged = {**entry.results, **results}
+    if failed is None and has_crashed:
+        _check_usable(results)
+        return Amended(merged, entry.reading.reason, "failed")
     check_results(ledger.config, merged)
-    return merged
+    return Amended(merged, None, "failed" if ledger.config.is_violated(merged) else "safe")
+
+
+def _check_usable(results: Mapping[str, float]) -> None:
+    for name, value in results.items():
+        if not is_usable(value):
+            raise ResultNotFinite(name, value)
 
 
 def _status(entry: Entry) -> str:

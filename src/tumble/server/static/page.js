@@ -349,11 +349,11 @@
       make("p", {class: "error", id: `error-${name}`, role: "alert"}),
     ]);
     const reason = [make("label", {for: "reason"}, "Why it failed or is skipped ", make("small", {}, "(may stay empty)")), make("input", {id: "reason", "data-name": " reason", autocomplete: "off", value: draft[" reason"] || "", oninput: keepDraft})];
-    const form = make("form", {novalidate: true, autocomplete: "off", onsubmit: event => { event.preventDefault(); amending ? amend(trial, false) : tell(trial, false); }});
+    const form = make("form", {novalidate: true, autocomplete: "off", onsubmit: event => { event.preventDefault(); amending ? amend(trial) : tell(trial, false); }});
     form.dataset.trial = trial.trial;
     const button = (text, kind, act) => make("button", {type: "button", class: kind, disabled: state.busy, onclick: act}, text);
     const bottom = amending
-      ? [button("Failed", "fail", () => amend(trial, true)), button("Leave it as it is", "", () => { kept.drop(`draft:${trial.trial}`); state.mode = null; render(); })]
+      ? [button("Failed", "fail", () => amend(trial, true)), ...(trial.reason.startsWith("crash") ? [button("It did not fail", "", () => amend(trial, false))] : []), button("Leave it as it is", "", () => { kept.drop(`draft:${trial.trial}`); state.mode = null; render(); })]
       : [button("Failed", "fail", () => tell(trial, true)), button("Skip", "", () => send("/skip", {trial: trial.trial, reason: typed().reason}))];
     form.append(...(amending ? [make("h3", {}, `Correct trial ${trial.trial}`)] : []), ...fields, make("button", {type: "submit", class: "big ok", disabled: state.busy}, state.busy ? "sending…" : amending ? "Correct it" : "OK"), ...reason, make("div", {class: "buttons"}, ...bottom));
     return [form];
@@ -394,10 +394,11 @@
     send("/tell", body);
   }
 
+  // Whether it failed is said with true or false; left out, it stays as it was told.
   function amend(trial, failed) {
     const {results, right, reason} = typed();
     if (!right) return;
-    send("/amend", failed ? {trial: trial.trial, results, failed: reason || true} : {trial: trial.trial, results});
+    send("/amend", {trial: trial.trial, results, ...(failed === undefined ? {} : {failed: failed && (reason || true)})});
   }
 
   function surprise() {

@@ -146,6 +146,20 @@ def test_a_crash_stays_one_until_it_is_said_that_it_did_not_fail(
     assert questions[-1].endswith("amend it to load=0.2 failed (it slipped) instead of safe?")
 
 
+@pytest.mark.parametrize(("command", "trial"), [("tell", 7), ("amend", 2)])
+@pytest.mark.parametrize("why", ["", "  "])
+def test_a_failure_without_a_word_is_refused(
+    cli: Cli, study: Path, command: str, trial: int, why: str
+) -> None:
+    cli("ask", study)
+    code, _, err = cli(command, study, trial, "cost=1", "load=-1", "--failed", why)
+    assert (code, err) == (
+        2,
+        "tumble: --failed is empty: say why it failed, and leave it out where it did not\n",
+    )
+    assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
+
+
 @pytest.mark.parametrize("command", ["tell", "amend"])
 def test_a_result_that_is_given_twice_is_refused(cli: Cli, study: Path, command: str) -> None:
     code, _, err = cli(command, study, 0, "cost=1", "load=9", "load=-90")

@@ -21,6 +21,7 @@ from tumble.cli.options import (
     parse_results,
     study_file,
     trial_number,
+    why_failed,
     without_question,
 )
 from tumble.cli.questions import confirm_at_terminal, is_at_terminal
@@ -177,7 +178,7 @@ def ask(file: Path, count: int | None, json: bool) -> None:
 @study_file
 @trial_number
 @click.argument("results", nargs=-1)
-@click.option("--failed", metavar="WHY", help="It failed, and why.")
+@why_failed
 @click.option("--transient", is_flag=True, help="With --failed: the infrastructure's fault, not billed.")
 @without_question
 def tell(

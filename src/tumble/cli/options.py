@@ -33,11 +33,22 @@ class FilePath(click.Path):
         return super().convert(value, param, ctx)
 
 
+def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str | None:
+    """Why a trial failed; None where nobody says that it did.
+
+    Empty text may mean either, and neither is recorded on a guess.
+    """
+    if failed is not None and not failed.strip():
+        raise InputError("--failed is empty: say why it failed, and leave it out where it did not")
+    return failed
+
+
 PATH = FilePath(path_type=Path)
 
 RESULT = "cost=3.2"  # an example of what is measured
 study_file = click.argument("file", type=PATH)
 trial_number = click.argument("trial", type=int)
+why_failed = click.option("--failed", metavar="WHY", callback=_why, help="It failed, and why.")
 without_question = click.option("--yes", is_flag=True, help="Do not ask at a terminal.")
 as_json = click.option("--json", is_flag=True, help="One line of JSON.")
 

@@ -9,7 +9,7 @@ import click
 
 from tumble.cli import show
 from tumble.cli.change import open_ledger
-from tumble.cli.options import EPILOG, parse_results, study_file, trial_number, without_question
+from tumble.cli.options import EPILOG, parse_results, study_file, trial_number, why_failed, without_question
 from tumble.cli.questions import confirm_at_terminal
 from tumble.errors import InputError
 from tumble.studies.results import check_names
@@ -46,7 +46,7 @@ def void(file: Path, trial: int, reason: str, yes: bool) -> None:
 @study_file
 @trial_number
 @click.argument("results", nargs=-1)
-@click.option("--failed", metavar="WHY", help="It failed, and why.")
+@why_failed
 @click.option("--not-failed", "not_failed", is_flag=True, help="It was told as failed, and did not fail.")
 @without_question
 def amend(

@@ -52,7 +52,6 @@ def answer(monkeypatch: pytest.MonkeyPatch, word: str | None) -> list[str]:
         return word == "y"
 
     monkeypatch.setattr("tumble.cli.questions.is_at_terminal", lambda: True)
-    monkeypatch.setattr("tumble.cli.change.is_at_terminal", lambda: True)
     monkeypatch.setattr("click.confirm", confirm)
     return questions
 
@@ -205,6 +204,20 @@ def test_a_far_value_is_asked_about_at_a_terminal(
     assert counts(cli, study)["trials"] == 7
     assert cli("tell", study, 7, "cost=1000", "load=-0.5", "--yes")[0] == 0
     assert len(questions) == 1
+
+
+def test_a_correction_that_is_far_off_is_questioned_too(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _, err = cli("amend", study, 6, "cost=1000")
+    assert (code, "trial 6: cost = 1000, where" in err) == (0, True)
+    assert f"It is recorded; if it is a slip: tumble amend {study} 6 name=value" in err
+    assert cli("amend", study, 6, "cost=1000", "load=-0.3")[2] == ""  # what stays the same is passed over
+    assert cli("amend", study, 6, "cost=2000", "--yes")[2] == ""
+    questions = answer(monkeypatch, "n")
+    assert cli("amend", study, 6, "cost=3000")[0] == 2
+    assert "\ntrial 6: cost = 3000, where" in questions[0]
+    assert questions[0].splitlines()[-1].startswith("amend it to cost=3000")
 
 
 def test_a_value_as_predicted_is_not_asked_about(

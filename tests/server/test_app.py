@@ -215,6 +215,8 @@ def test_a_surprising_value_is_recorded_with_a_warning_or_refused(client: Client
     assert client.get("/status")["pending"] == 1
     (warning,) = client.post("/tell", wrong).json()["warnings"]
     assert "It is recorded; if it is a slip: tumble amend" in warning
+    assert client.post("/amend", {"trial": 7, "results": {"cost": 0.5}}).json()["warnings"] == []
+    assert client.post("/amend", wrong).json()["warnings"] == [warning]
 
 
 def test_a_hard_budget_is_kept(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tumble.cli.options import (
     why_failed,
     without_question,
 )
-from tumble.cli.questions import confirm_at_terminal, is_at_terminal
+from tumble.cli.questions import confirm_at_terminal, warn_elsewhere
 from tumble.errors import InputError
 from tumble.explanation import count
 from tumble.studies import rig, tables
@@ -207,8 +207,8 @@ def tell(
         entry = ledger.fail(trial, failed, measured, transient)
     else:
         entry = ledger.tell(trial, measured)
-    if doubts and not yes and not is_at_terminal():
-        print(f"tumble: {show.printable(warning(ledger.config, trial, doubts))}", file=sys.stderr)
+    if doubts:
+        warn_elsewhere(warning(ledger.config, trial, doubts), yes)
     print(show.line(entry, ledger.config))
     print(show.status(ledger.status(), ledger.config))
 

@@ -15,6 +15,12 @@ def is_at_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
+def warn_elsewhere(warning: str, yes: bool) -> None:
+    """Warn of what nobody was asked about, because no person is there; not where `yes` was given."""
+    if not yes and not is_at_terminal():
+        print(f"tumble: {show.printable(warning)}", file=sys.stderr)
+
+
 def confirm_at_terminal(question: str, yes: bool) -> None:
     """Ask; return where the answer is yes, `yes` was given, or nobody is there to ask.
 

@@ -10,7 +10,7 @@ import click
 from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, parse_results, study_file, trial_number, why_failed, without_question
-from tumble.cli.questions import confirm_at_terminal
+from tumble.cli.questions import confirm_at_terminal, warn_elsewhere
 from tumble.errors import InputError
 from tumble.studies.results import check_names
 
@@ -55,7 +55,8 @@ def amend(
     """Replace results of a told trial, or say that it failed, or that it did not.
 
     Results that are not named stay as they were told, and so does a failure that was told with --failed. With
-    --failed only the named results are kept. The storage keeps what was told before.
+    --failed only the named results are kept. A value that is far from its prediction is questioned as by
+    `tell`. The storage keeps what was told before.
 
     Example: tumble amend drill.toml 7 cost=3.2
 
@@ -69,12 +70,17 @@ def amend(
     said = False if not_failed else failed
     ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
+    from tumble.studies.surprise import doubts_about_correction, warning
 
     check_names(ledger.config, measured)
     entry = ledger.entry(trial)
     becomes = _becomes(entry, undo.amended(ledger, entry, measured, said))
-    confirm_at_terminal(f"{show.line(entry, ledger.config)}\namend it to {becomes}?", yes)
+    doubts = doubts_about_correction(ledger, trial, measured)
+    doubt = f"\ntrial {trial}: {'; '.join(doubts)}" if doubts else ""
+    confirm_at_terminal(f"{show.line(entry, ledger.config)}{doubt}\namend it to {becomes}?", yes)
     changed = undo.amend(ledger, trial, measured, said)
+    if doubts:
+        warn_elsewhere(warning(ledger.config, trial, doubts), yes)
     print(show.line(changed, ledger.config))
     print(show.status(ledger.status(), ledger.config))
 

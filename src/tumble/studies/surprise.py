@@ -96,6 +96,26 @@ def doubts_about(ledger: Ledger, number: int, results: Mapping[str, float]) -> l
     return surprises(ledger.config, entries[number], results, entries)
 
 
+def doubts_about_correction(ledger: Ledger, number: int, results: Mapping[str, float]) -> list[str]:
+    """What is to be questioned of results before a trial is amended; what stays the same is passed over.
+
+    Parameters
+    ----------
+    ledger
+        The study.
+    number
+        The trial; where it can't be amended, `tumble.studies.undo.amend` says why.
+    results
+        What was measured, in the user's units.
+    """
+    entries = ledger.entries()
+    if not (0 <= number < len(entries) and entries[number].reading.phase == "told"):
+        return []
+    entry = entries[number]
+    changed = {name: value for name, value in results.items() if entry.results.get(name) != value}
+    return surprises(ledger.config, entry, changed, entries)
+
+
 class SurpriseWatch:
     """Finds the surprises among the trials that were told since the last look.
 

@@ -177,6 +177,13 @@ def test_telling_twice_is_refused_with_the_commands_that_correct_a_trial(cli: Cl
     assert (code, err.endswith("(voided); each trial is told or skipped once\n")) == (2, True)
 
 
+def test_what_was_measured_before_a_transient_fault_is_shown(cli: Cli, study: Path) -> None:
+    cli("ask", study)
+    out = cli("tell", study, 7, "cost=2", "load=4", "--failed", "pump", "--transient")[1]
+    assert "transient cost=2  load=4 (pump)  <-" in out
+    assert counts(cli, study)["trials"] == 7
+
+
 def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
     assert cli("void", study, 0)[0] == 0
     code, _, err = cli("void", study, 0)

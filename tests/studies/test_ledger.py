@@ -450,6 +450,14 @@ def test_a_trial_in_a_living_process_is_not_told_by_hand(tmp_path: Path) -> None
         ledger.tell(asked.number, {"cost": 1.0, "load": 0.0})
 
 
+def test_what_was_measured_before_a_transient_fault_is_kept_and_teaches_nothing(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    results = {"cost": 2.0, "load": 4.0, "heat": float("nan")}
+    entry = ledger.fail(ledger.ask().number, "pump", results, transient=True)
+    assert (entry.outcome, entry.results) == ("transient", {"cost": 2.0, "load": 4.0})
+    assert (ledger.status().trials, ledger.status().failures, ledger.optimizer().n_told) == (0, 0, 0)
+
+
 def test_a_transient_fault_is_tried_again_then_skipped_and_stops_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,8 @@ def line(entry: Entry, config: StudyConfig) -> str:
     amended = " amended" if entry.is_amended else ""
     if entry.retries:
         amended += f" after {count(len(entry.retries), 'retry', 'retries')}"
-    head = f"{entry.trial:>4}  {mode:<8}{percent(entry.p_safe):>9}  {entry.outcome:<9}"
+    outcome = f"{entry.outcome} " if entry.results else entry.outcome
+    head = f"{entry.trial:>4}  {mode:<8}{percent(entry.p_safe):>9}  {outcome:<9}"
     text = f"{head}{pairs(entry.results)}{reason}{amended}  <-  {pairs(entry.parameters)}"
     return printable(text.rstrip())
 

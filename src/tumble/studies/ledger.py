@@ -270,13 +270,17 @@ class Ledger:
         transient: bool = False,
         owner: Owner = BY_HAND,
     ) -> Entry:
-        """Record a crash.  It is billed and teaches, unless it was only the infrastructure (`transient`)."""
-        if transient:
-            return self.skip(number, reason, owner=owner, kind="transient")
+        """Record a crash.  It is billed and teaches, unless it was only the infrastructure (`transient`).
+
+        What was measured is kept in the record either way.
+        """
         with self._closing(number, owner):
             self._store_results(number, {k: v for k, v in (results or {}).items() if is_usable(v)})
-            self.store.mark_failure(self.store.id_of(number), reason)
-            self._finish(number, TrialState.FAIL)
+            if transient:
+                self.store.make_void(self.store.id_of(number), "transient", reason)
+            else:
+                self.store.mark_failure(self.store.id_of(number), reason)
+                self._finish(number, TrialState.FAIL)
         return self.entry(number)
 
     def skip(self, number: int, reason: str = "", owner: Owner = BY_HAND, kind: Kind = "skipped") -> Entry:

@@ -184,6 +184,18 @@ def test_what_was_measured_before_a_transient_fault_is_shown(cli: Cli, study: Pa
     assert counts(cli, study)["trials"] == 7
 
 
+def test_a_reason_of_two_lines_is_printed_in_one_and_kept_as_it_was_told(cli: Cli, study: Path) -> None:
+    cli("ask", study)
+    out = cli("tell", study, 7, "--failed", "one\ntwo")[1]
+    assert "(crash: one\\ntwo)  <-" in out.splitlines()[0]
+    out = cli("amend", study, 7, "load=-1")[1]
+    assert "(crash: one\\ntwo) amended  <-" in out.splitlines()[0]
+    cli("void", study, 7, "--reason", "three\nfour")
+    assert "(three\\nfour), was failed" in cli("status", study)[1]
+    with Ledger(read_study_file(study)) as ledger:
+        assert [change.reason for change in ledger.entry(7).changes] == ["one\ntwo", "three\nfour"]
+
+
 def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
     assert cli("void", study, 0)[0] == 0
     code, _, err = cli("void", study, 0)

@@ -34,7 +34,7 @@ def status(file: Path, json: bool) -> None:
             who = "by hand" if entry.owner is None or entry.owner.kind == "hand" else f"by {entry.owner.host}"
             print(f"  in flight trial {entry.trial} ({who}):  {show.pairs(entry.parameters)}")
         for change in entry.changes:
-            print(show.printable(f"  changed   trial {entry.trial}: {change}"))
+            print(show.in_line(f"  changed   trial {entry.trial}: {change}"))
 
 
 @click.command(epilog=EPILOG)

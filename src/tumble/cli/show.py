@@ -41,6 +41,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
+def in_line(text: str) -> str:
+    """As `printable`, and in one line: the end of a line within the text is written out, too."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def pairs(values: dict[str, Any]) -> str:
     """The values as name=value, in one line."""
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
@@ -67,7 +72,7 @@ def line(entry: Entry, config: StudyConfig) -> str:
     outcome = f"{entry.outcome} " if entry.results else entry.outcome
     head = f"{entry.trial:>4}  {mode:<8}{percent(entry.p_safe):>9}  {outcome:<9}"
     text = f"{head}{pairs(entry.results)}{reason}{amended}  <-  {pairs(entry.parameters)}"
-    return printable(text.rstrip())
+    return in_line(text.rstrip())
 
 
 def status(found: Status, config: StudyConfig, likely: Expected | None = None) -> str:

@@ -89,7 +89,7 @@ def _becomes(entry: Entry, now: Amended) -> str:
     """What a trial would be, in words; another outcome is set against that of now."""
     is_other = now.outcome != entry.outcome
     outcome = now.outcome if is_other or now.crash is not None else ""
-    why = f"({now.crash})" if now.crash else ""
+    why = f"({show.in_line(now.crash)})" if now.crash else ""
     was = f"instead of {entry.outcome}" if is_other else ""
     return " ".join(filter(None, (show.pairs(now.results), outcome, why, was)))
 

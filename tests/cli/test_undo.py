@@ -196,6 +196,15 @@ def test_a_reason_of_two_lines_is_printed_in_one_and_kept_as_it_was_told(cli: Cl
         assert [change.reason for change in ledger.entry(7).changes] == ["one\ntwo", "three\nfour"]
 
 
+@pytest.mark.parametrize("word", ["undo", "Undo", "delete", "rm"])
+def test_a_word_of_other_programs_for_taking_back_is_answered_with_ours(cli: Cli, word: str) -> None:
+    code, _, err = cli(word, "drill.toml", 3)
+    assert (code, f"there is no command {word!r}; void takes a told trial out, amend corrects it" in err) == (
+        2,
+        True,
+    )
+
+
 def test_voiding_twice_is_refused(cli: Cli, study: Path) -> None:
     assert cli("void", study, 0)[0] == 0
     code, _, err = cli("void", study, 0)

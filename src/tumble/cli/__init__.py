@@ -23,6 +23,8 @@ from tumble.cli.remedies import with_remedy
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 from tumble.studies.schema import did_you_mean
 
+TAKING_BACK = "void takes a told trial out, amend corrects it, and skip withdraws one in flight"
+OTHER_WORDS = dict.fromkeys(("undo", "revert", "delete", "remove", "rm"), TAKING_BACK)  # of other programs
 BAD_INPUT, FAULT, NOTHING_LEFT, NOT_SHOWN, STOPPED = 2, 3, 4, 5, 130
 
 
@@ -38,7 +40,9 @@ class InOrder(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command; where there is none of that name, the one that was meant is named."""
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            hint = did_you_mean(args[0], self.commands, "the commands are")
+            hint = OTHER_WORDS.get(args[0].lower()) or did_you_mean(
+                args[0], self.commands, "the commands are"
+            )
             ctx.fail(f"there is no command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 

@@ -217,7 +217,7 @@ def test_a_crash_whose_numbers_are_corrected_stays_a_crash_with_its_reason(tmp_p
         entry = undo.amend(ledger, 0, results)
         assert (entry.outcome, entry.reason(ledger.config)) == ("failed", "crash: bit broke")
     assert (ledger.status().failures, ledger.status().best) == (1, None)
-    assert entry.results == {"cost": 2.0, "load": -0.25}
+    assert ledger.entry(0).results == {"cost": 2.0, "load": -0.25}
     assert undo.amend(ledger, 0, {"load": -0.5}, "").reading.reason == "bit broke"
     undo.amend(ledger, 0, GOOD)
     entry = undo.amend(ledger, 0, {}, failed=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -67,7 +67,7 @@ def amend(
     measured = parse_results(results)
     if failed is not None and not_failed:
         raise InputError("--failed and --not-failed contradict each other: give one of them")
-    said = False if not_failed else failed
+    said: str | Literal[False] | None = False if not_failed else failed
     ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
     from tumble.studies.surprise import doubts_about_correction, warning

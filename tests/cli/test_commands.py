@@ -225,12 +225,29 @@ def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: 
 
 
 @pytest.mark.parametrize(
+    "words", [("tell", "drill.toml", "1_0", "cost=1"), ("plan", "--trials", "1_0", "--failures", "2")]
+)
+def test_a_whole_number_has_digits_alone(cli: Cli, words: tuple[str, ...]) -> None:
+    code, _, err = cli(*words)
+    assert (code, "'1_0' is not a whole number; write it without _" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["tell", "FILE", "0", "cost"], "expected name=number such as cost=3.2, but 'cost' came"),
-        (["tell", "FILE", "0", "cost=abc"], "but 'cost=abc' came\n"),
-        (["tell", "FILE", "0", "cost=1,5"], "but 'cost=1,5' came; write 1.5\n"),
-        (["tell", "FILE", "0", "cost=1,500"], "but 'cost=1,500' came; write 1500, or 1.500\n"),
+        (["tell", "FILE", "0", "cost=abc"], "cost must be a finite number, but 'abc' came\n"),
+        (["tell", "FILE", "0", "cost=1,5"], "cost must be a finite number, but '1,5' came; write 1.5\n"),
+        (["tell", "FILE", "0", "cost=1,500"], "but '1,500' came; write 1500, or 1.500\n"),
+        (
+            ["tell", "FILE", "0", "cost=1_5"],
+            "cost must be a finite number, but '1_5' came; write it without _",
+        ),
+        (
+            ["tell", "FILE", "0", "cost=\uff11\uff15"],
+            "cost must be a finite number, but '\uff11\uff15' came\n",
+        ),
+        (["try", "FILE", "x=0_5", "y=0.5"], "x must be a finite number, but '0_5' came; write it without _"),
         (["try", "FILE", "x=0,5", "y=0.5"], "x must be a finite number, but '0,5' came; write 0.5\n"),
         (["tell", "FILE", "9", "cost=1", "load=0"], "there is no trial 9"),
         (

@@ -111,6 +111,7 @@ def test_yes_at_a_terminal_changes_it(cli: Cli, study: Path, monkeypatch: pytest
         (("amend", 2, "cots=1"), "did you mean cost?"),
         (("amend", 2, "cost"), "expected name=number"),
         (("amend", 2, "cost=nan"), "cost"),
+        (("amend", 2, "cost=1_5"), "cost must be a finite number, but '1_5' came; write it without _"),
         (("amend", 99, "cost=1"), "there is no trial 99"),
         (("amend", 2, "--not-failed"), "nothing to amend"),
         (("amend", 2, "cost=1", "--failed", "x", "--not-failed"), "contradict each other: give one of them"),

@@ -142,6 +142,7 @@ def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tm
             '{"cost": "low", "torque": 1}',
             "'cost' in the last line of the output must be a number, but is 'low'",
         ),
+        ("cost=1 torque=1_000", "'torque' in the last line of the output must be a number, but is '1_000'"),
         ('{"cost": true, "torque": 1}', "must be a number, but is True"),
         ('{"cost": 1, "torque": NaN}', "'torque' in the last line of the output must be a number"),
     ],

@@ -10,7 +10,7 @@ import click
 
 from tumble.errors import InputError
 from tumble.studies.config import NAME
-from tumble.studies.values import point_hint
+from tumble.studies.values import not_a_number, read_number
 
 EXIT_CODES = {
     0: "done",
@@ -33,6 +33,16 @@ class FilePath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class WholeNumber(click.types.IntParamType):
+    """A whole number without _ in it, which Python would pass over."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        if "_" in str(value):
+            self.fail(f"{value!r} is not a whole number; write it without _", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str | None:
     """Why a trial failed; None where nobody says that it did.
 
@@ -44,10 +54,11 @@ def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str 
 
 
 PATH = FilePath(path_type=Path)
+WHOLE = WholeNumber()
 
 RESULT = "cost=3.2"  # an example of what is measured
 study_file = click.argument("file", type=PATH)
-trial_number = click.argument("trial", type=int)
+trial_number = click.argument("trial", type=WHOLE)
 why_failed = click.option("--failed", metavar="WHY", callback=_why, help="It failed, and why.")
 without_question = click.option("--yes", is_flag=True, help="Do not ask at a terminal.")
 as_json = click.option("--json", is_flag=True, help="One line of JSON.")
@@ -82,10 +93,8 @@ def parse_results(words: Sequence[str]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for name, value in parse_pairs(words, RESULT, "number").items():
-        try:
-            found[name] = float(value)
-        except ValueError:
-            came = f"{name}={value}"
-            wrong = f"expected name=number such as {RESULT}, but {came!r} came"
-            raise InputError(f"{wrong}{point_hint(value)}") from None
+        number = read_number(value)
+        if number is None:
+            raise not_a_number(name, value)
+        found[name] = number
     return found

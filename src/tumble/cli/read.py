@@ -9,7 +9,7 @@ import click
 
 from tumble.cli import show
 from tumble.cli.change import open_ledger
-from tumble.cli.options import EPILOG, PATH, as_json, study_file
+from tumble.cli.options import EPILOG, PATH, WHOLE, as_json, study_file
 from tumble.explanation import count
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
@@ -61,8 +61,8 @@ def best(file: Path, json: bool) -> None:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--trials", type=int, required=True, help="T, the number of trials.")
-@click.option("--failures", type=int, required=True, help="B, the number of failures.")
+@click.option("--trials", type=WHOLE, required=True, help="T, the number of trials.")
+@click.option("--failures", type=WHOLE, required=True, help="B, the number of failures.")
 @as_json
 def plan(trials: int, failures: int, json: bool) -> None:
     """Say what the controller would do: how long risk lasts, and what each failure costs.

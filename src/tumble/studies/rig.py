@@ -35,6 +35,7 @@ from tumble.studies import processes
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import StudyFileError
 from tumble.studies.results import is_usable
+from tumble.studies.values import read_number
 
 KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
@@ -263,10 +264,8 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _read_number(text: str) -> Any:
     """A number where it is one, else the text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    number = read_number(text)
+    return text if number is None else number
 
 
 def _numbers(table: Mapping[str, Any]) -> dict[str, float]:

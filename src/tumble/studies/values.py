@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from tumble.errors import InputError
@@ -10,6 +11,8 @@ from tumble.parameters import Categorical, Choice, Fixed, Parameter
 from tumble.space import Space
 from tumble.studies.csv_table import DECIMAL_COMMA, THOUSANDS
 from tumble.studies.schema import did_you_mean
+
+NUMBER = re.compile(r"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
 
 def parse_value(name: str, parameter: Parameter, text: str, decimal_comma: bool = False) -> Choice:
@@ -43,17 +46,31 @@ def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:
     written = text.strip()
     if decimal_comma and "." not in written:
         written = written.replace(",", ".")
-    try:
-        number = float(written)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or "_" in written:
-        raise InputError(f"{name} must be a finite number, but {text!r} came{point_hint(written)}")
+    number = read_number(written)
+    if number is None or not math.isfinite(number):
+        raise not_a_number(name, text, written)
     return number
 
 
-def point_hint(written: str) -> str:
-    """How to write a number that has a comma for its point, as the end of a message; empty for any other."""
+def read_number(text: str) -> float | None:
+    """The number that a text says, which may be infinite or NaN; None where it says none.
+
+    Digits are 0 to 9.  Python reads 1_5 as 15, and digits of other scripts.  Here neither is a number: 1_5 is
+    more likely a slip for 1.5.
+    """
+    return float(text) if NUMBER.fullmatch(text.strip()) else None
+
+
+def not_a_number(name: str, text: str, written: str | None = None) -> InputError:
+    """What is raised for a text that says no finite number; `written` is the text with a point."""
+    hint = _number_hint(text.strip() if written is None else written)
+    return InputError(f"{name} must be a finite number, but {text!r} came{hint}")
+
+
+def _number_hint(written: str) -> str:
+    """How to write a number with a comma or with _ in it, as the end of a message; empty for any other."""
+    if "_" in written and read_number(written.replace("_", "")) is not None:
+        return "; write it without _"
     if not DECIMAL_COMMA.fullmatch(written):
         return ""
     thousands = f"{written.replace(',', '')}, or " if THOUSANDS.fullmatch(written) else ""

@@ -287,6 +287,7 @@ GOOD = {"a": 0.5, "b": 0.25, "c": 4, "d": "x"}
         (GOOD | {"c": 10}, "expected an integer from 0 to 8"),
         (GOOD | {"c": 2.5}, "value must be a whole number"),
         (GOOD | {"d": "w"}, "expected one of ['x', 'y', 'z'], but 'w' came"),
+        (GOOD | {"d": "Y"}, "expected one of ['x', 'y', 'z'], but 'Y' came; did you mean y?"),
         ({"a": 0.5}, "expected a value for each of a, b, c, d, but a came"),
         (GOOD | {"e": 1}, "expected a value for each of"),
         ({}, "but nothing came"),

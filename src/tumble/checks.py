@@ -6,6 +6,7 @@ This room imports nothing but the errors, so that every other room can use it. W
 `trial_checks`.
 """
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
@@ -41,6 +42,16 @@ def show(value: object) -> str:
     except RecursionError:
         shown = "something nested too deep"
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 3] + "..."
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is nearest, as a question; empty where none is near.
+
+    Upper and lower case are no distance.
+    """
+    words = {one.lower(): one for one in known}
+    close = difflib.get_close_matches(word.lower(), words, n=1)
+    return f"did you mean {words[close[0]]}?" if close else ""
 
 
 def whole(value: object, name: str, low: int | None = None, high: int | None = None) -> int:

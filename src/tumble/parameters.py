@@ -383,9 +383,16 @@ class Categorical:
         """
         identities = [_identity(choice) for choice in self.choices]
         if _identity(value) not in identities:
-            raise InputError(f"expected one of {list(self.choices)!r}, but {value!r} came")
+            raise self._unknown(value)
         k = identities.index(_identity(value))
         return np.array([float(k)]) if self.width == 1 else np.eye(self.width)[k]
+
+    def _unknown(self, value: object) -> InputError:
+        """What is raised for a value that is none of the choices."""
+        texts = [choice for choice in self.choices if isinstance(choice, str)]
+        hint = checks.nearest(value, texts) if isinstance(value, str) else ""
+        came = f"expected one of {list(self.choices)!r}, but {value!r} came"
+        return InputError(f"{came}; {hint}" if hint else came)
 
     def decode(self, u: Array) -> Choice:
         """The choice at the coordinates u (width,)."""

@@ -203,6 +203,17 @@ def test_a_setting_of_ones_own_is_tried_once_for_each_key(file: Path) -> None:
         assert client.post("/skip", {"trial": 0, "never": True}).json()["outcome"] == "never"
 
 
+def test_a_choice_in_other_letters_is_refused_and_the_right_one_is_named(file: Path) -> None:
+    file.write_text(
+        file.read_text().replace("[constraints]", 'gas = { choices = ["air", "argon"] }\n[constraints]')
+    )
+    file.write_text(file.read_text().replace("[start]", '[start]\ngas = "air"'))
+    with served(file) as client:
+        wrong = client.post("/try", {"parameters": {"x": 0.5, "y": 0.25, "gas": "Air"}})
+        assert wrong.status_code == 422
+        assert "expected one of ['air', 'argon'], but 'Air' came; did you mean air?" in wrong.json()["error"]
+
+
 def test_a_surprising_value_is_recorded_with_a_warning_or_refused(client: Client) -> None:
     for _ in range(7):
         trial = client.post("/ask").json()

@@ -433,6 +433,10 @@ BAD = {
         edit('bit = "carbide"', 'bit = "wood"'),
         "start: parameter 'bit': expected one of",
     ),
+    "start with a choice in other letters": (
+        edit('bit = "carbide"', 'bit = "Carbide"'),
+        "['hss', 'carbide'], but 'Carbide' came; did you mean carbide?",
+    ),
     "a noise below 0": (GOOD + "[noise]\ncost = -0.2\n", "noise.cost: must be at least 0, not -0.2"),
     "a noise that is no number": (GOOD + "[noise]\ncost = 'loud'\n", "noise.cost: must be a number"),
     "a noise of nothing": (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from optuna.trial import FrozenTrial
 
+from tumble import checks
 from tumble.core.alarm import Alarm, alarm
 from tumble.core.gain import LATEST
 from tumble.counting import is_for
@@ -17,7 +18,6 @@ from tumble.integrations.optuna.changes import StoredChange, changes_of, last_ch
 from tumble.integrations.optuna.notes import MARK, decision, outcome_of, setting
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
-from tumble.studies import schema
 from tumble.studies.config import StudyConfig
 from tumble.studies.ownership import OWNER, Owner
 
@@ -229,7 +229,7 @@ def _unmeasured_limits(entries: Sequence[Entry], config: StudyConfig) -> tuple[s
     found = []
     for name in config.limited_names:
         if name not in measured:
-            hint = schema.nearest(name, spare)
+            hint = checks.nearest(name, spare)
             found.append(
                 f"no told trial has measured {name}, so that none counts as safe{f'; {hint}' if hint else ''}"
             )

@@ -7,7 +7,6 @@ the study.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -60,13 +59,7 @@ def read(table: Mapping[str, Any], keys: Mapping[str, Key]) -> dict[str, Any]:
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "known keys are") -> str:
     """The known word that is nearest, as a question, or all of them."""
     words = list(known)
-    return nearest(word, words) or f"{otherwise} {', '.join(words)}"
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is nearest, as a question; empty where none is near."""
-    close = difflib.get_close_matches(word.lower(), list(known), n=1)
-    return f"did you mean {close[0]}?" if close else ""
+    return checks.nearest(word, words) or f"{otherwise} {', '.join(words)}"
 
 
 def text(value: object) -> str:

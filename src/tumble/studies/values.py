@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from tumble import checks
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Fixed, Parameter
 from tumble.space import Space
@@ -29,10 +30,26 @@ def parse_value(name: str, parameter: Parameter, text: str, decimal_comma: bool 
     if not choices or _is_number(choices):
         return _same(choices, parse_number(name, text, decimal_comma))
     written = {_written(choice): choice for choice in choices}
-    found = text if text in written else text.strip() if text.strip() in written else text.strip().lower()
-    if found not in written:
-        raise InputError(f"{name} must be one of {', '.join(written)}, but {text!r} came")
-    return written[found]
+    said = text if text in written else text.strip()
+    if said in written:
+        return written[said]
+    for choice in choices:
+        if is_read_as(_with_point(said, decimal_comma), choice):
+            return choice
+    hint = checks.nearest(said, written)
+    raise InputError(
+        f"{name} must be one of {', '.join(written)}, but {text!r} came{f'; {hint}' if hint else ''}"
+    )
+
+
+def is_read_as(text: str, choice: Choice) -> bool:
+    """Whether a text says a choice that is no text: true and false in any case, 2.0 for the number 2.
+
+    A choice that is text is said by itself alone, in its own upper and lower case.
+    """
+    if isinstance(choice, bool):
+        return text.lower() == _written(choice)
+    return isinstance(choice, int | float) and read_number(text) == choice
 
 
 def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:
@@ -43,9 +60,7 @@ def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:
     InputError
         If it is none.
     """
-    written = text.strip()
-    if decimal_comma and "." not in written:
-        written = written.replace(",", ".")
+    written = _with_point(text.strip(), decimal_comma)
     number = read_number(written)
     if number is None or not math.isfinite(number):
         raise not_a_number(name, text, written)
@@ -96,6 +111,11 @@ def parse_setting(space: Space, words: Mapping[str, str]) -> dict[str, Choice]:
             every = " ".join(f"{n}=..." for n in space.names if n not in space.fixed)
             raise InputError(f"{name} is missing; name every parameter: {every}")
     return setting
+
+
+def _with_point(written: str, decimal_comma: bool) -> str:
+    """A number with a point, where a comma is the habit."""
+    return written.replace(",", ".") if decimal_comma and "." not in written else written
 
 
 def _is_number(choices: tuple[Choice, ...]) -> bool:

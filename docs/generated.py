@@ -109,7 +109,7 @@ def _option(option: click.Option, context: click.Context) -> list[str]:
 def _value(option: click.Option, context: click.Context) -> str:
     if isinstance(option.type, click.IntRange):
         return f"whole number from {option.type.min} to {option.type.max}"
-    if option.type is click.INT:
+    if isinstance(option.type, click.types.IntParamType):
         return "whole number"
     return f"`{option.make_metavar(context)}`"
 

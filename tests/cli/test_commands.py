@@ -465,6 +465,27 @@ def test_export_and_import_are_inverse(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("status", other, "--json")[1])["trials"] == 0
 
 
+def test_an_import_says_what_it_did_not_take(cli: Cli, tmp_path: Path) -> None:
+    file, table = write_study(tmp_path, command=""), tmp_path / "old.csv"
+    rows = "0.1,0.2,1,-1,safe,A\n0.2,0.2,,,skipped,B\n0.3,0.2,,,transient,B\n0.4,0.2,,,skipped,B\n"
+    table.write_text(f"x,y,cost,load,outcome,operator\x1b\n{rows}")
+    code, out, err = cli("import", file, table)
+    over = "passed over by their outcome: 2 skipped, 1 transient"
+    unused = "nothing was read from column operator\\x1b"
+    assert (code, err) == (0, "")
+    assert out == f"1 trial read as evidence; none is billed; {over}\n{unused}\n"
+    again = "1 was there already and is passed over"
+    assert cli("import", file, table)[1].startswith(
+        f"0 trials read as evidence; none is billed; {again}; {over}"
+    )
+    table.write_text(f"x,y,cost,load,{','.join(f'c{k}' for k in range(12))}\n0.5,0.5,1,-1\n")
+    assert cli("import", file, table)[1].endswith(
+        "from columns c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 2 more\n"
+    )
+    table.write_text("x,y,cost,load\n")
+    assert cli("import", file, table)[:2] == (0, "0 trials read: the table has no row below its first line\n")
+
+
 def owners(file: Path) -> set[int]:
     """The processes that had a trial of a study."""
     with Ledger(read_study_file(file)) as ledger:

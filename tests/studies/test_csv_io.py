@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +12,7 @@ from optuna.trial import TrialState, create_trial
 import tumble
 from tests.study_files import write_study
 from tumble.integrations.optuna.notes import VoidKind
-from tumble.studies.csv_io import Imported, import_csv
+from tumble.studies.csv_io import Imported, import_csv, read_old_trials
 from tumble.studies.exporting import export_trials
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
@@ -26,7 +27,9 @@ from tumble.studies.study_file import read_study_file
         ("x,y,cost,load\n0.1,0.2,1," + "9" * 200_000 + "\n", "line 1: field larger than field limit"),
         ("x,y,cost,load\n0.1,0.2,1,1e999\n", "line 2: load must be a finite number, but '1e999' came"),
         ("x,y,cost,load\n0.1,\0,1,-1\n", "line 2: "),
-        ("", "column x is missing"),
+        ("", "old.csv: the file is empty; its first line must name every column"),
+        ("\ufeff \n\n", "old.csv: the file is empty"),
+        ("sep=;\n", "old.csv: the file is empty"),
         ("x,y,cost,load, load\n0.1,0.2,1,-1,2\n", "column load stands twice; name each column once"),
         ("x,y,cost,load,x\n0.1,0.2,1,-1,0.3\n", "column x stands twice"),
     ],
@@ -145,7 +148,10 @@ def test_nothing_under_failed_is_no_crash(tmp_path: Path, cell: str) -> None:
             "line 3: failed is 'crash'; write 1 for",
         ),
         ("x,y,cost,load,failed\n0.1,0.2,1,-1,2\n", "line 2: failed is '2'; write 1 for a trial that failed"),
-        ("x,y,cost,load,Failed\n0.1,0.2,1,-1,1\n", "old.csv: column Failed: write failed, or rename it"),
+        (
+            "x,y,cost,load,Failed\n0.1,0.2,1,-1,1\n",
+            "old.csv: column Failed: write failed, with 1 for a crash",
+        ),
         ("x,y,cost,load,failed,REASON\n0.1,0.2,1,-1,1,bang\n", "old.csv: column REASON: write reason"),
         ("x,y,cost,load,Outcome\n0.1,0.2,1,-1,failed\n", "old.csv: column Outcome: write outcome"),
     ],
@@ -156,6 +162,42 @@ def test_a_failure_that_is_written_otherwise_is_refused(tmp_path: Path, text: st
         with pytest.raises(tumble.InputError, match=message):
             import_csv(ledger, tmp_path / "old.csv")
         assert ledger.entries() == []
+
+
+MEANT = ["faild", "fialed", "Failed?", "is_failed", "failures", "Crash", "crashed", "has crashed (0/1)"]
+
+
+@pytest.mark.parametrize("column", MEANT)
+def test_a_column_that_may_mean_crashes_is_not_passed_over(tmp_path: Path, column: str) -> None:
+    (tmp_path / "old.csv").write_text(f"x,y,cost,load,{column}\n0.1,0.2,1,-1,1\n")
+    message = "write failed, with 1 for a crash and 0 or nothing for any other, or rename it where it means"
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        with pytest.raises(tumble.InputError, match=re.escape(f"old.csv: column {column}: {message}")):
+            import_csv(ledger, tmp_path / "old.csv")
+        (tmp_path / "old.csv").write_text(f"x,y,cost,load,outcom,{column},failed\n0.1,0.2,1,-1,failed,0,1\n")
+        with pytest.raises(tumble.InputError, match="column outcom: write outcome, or rename it where"):
+            import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entries() == []
+        (tmp_path / "old.csv").write_text(f"x,y,cost,load,{column},failed\n0.1,0.2,1,-1,0,1\n")
+        assert import_csv(ledger, tmp_path / "old.csv").unused == (column,)
+        assert ledger.entry(0).outcome == "failed"
+
+
+def test_a_column_of_crashes_has_a_prefix_where_its_name_is_taken(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    file.write_text(file.read_text().replace("load =", "failed ="))
+    (tmp_path / "old.csv").write_text("x,y,cost,failed,crash\n0.1,0.2,1,-1,1\n")
+    with pytest.raises(tumble.InputError, match="column crash: write tumble_failed, with 1 for a crash"):
+        read_old_trials(read_study_file(file), tmp_path / "old.csv")
+
+
+def test_columns_of_no_use_are_named_without_those_of_an_export(tmp_path: Path) -> None:
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -1.0})
+        export_trials(ledger, tmp_path / "old.csv")
+        assert import_csv(ledger, tmp_path / "old.csv") == Imported(0, 1)
+        (tmp_path / "old.csv").write_text("season,x,y,cost,load,field,,note,note\n1,0.1,0.2,1,-1,2,3,4,5\n")
+        assert import_csv(ledger, tmp_path / "old.csv").unused == ("season", "field", "note")
 
 
 def test_a_column_that_differs_in_case_is_read_beside_the_one_that_is_meant(tmp_path: Path) -> None:
@@ -210,7 +252,9 @@ def test_trials_that_ran_or_were_void_when_they_were_exported_are_passed_over(tm
         ledger.try_({"x": 0.4, "y": 0.2})
         export_trials(ledger, tmp_path / "old.csv")
         assert [entry.outcome for entry in ledger.entries()] == [*kinds, "lost", "running"]
-        assert import_csv(ledger, tmp_path / "old.csv") == Imported(0, 0)
+        passed_over = dict.fromkeys([*kinds, "lost", "running"], 1)
+        found = import_csv(ledger, tmp_path / "old.csv")
+        assert (found, found.rows) == (Imported(0, 0, passed_over), len(kinds) + 2)
 
 
 def test_blanks_around_an_outcome_say_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from tumble.cli.options import (
 )
 from tumble.cli.questions import confirm_at_terminal, warn_elsewhere
 from tumble.errors import InputError
-from tumble.explanation import count
 from tumble.studies import rig, tables
 from tumble.studies.config import NAME, StudyConfig
 from tumble.studies.errors import NoStudy
@@ -242,7 +241,8 @@ def import_(file: Path, table: Path) -> None:
 
     The file needs a column for each parameter and result; `failed` (1 for a crash, 0 or nothing for none) and
     `reason` may be there. Where the study has a parameter or result of such a name, it is `tumble_failed`.
-    Trials that the study has already, with the same setting and the same results, are passed over.
+    Trials that the study has already, with the same setting and the same results, are passed over; so are
+    those that ran, or were skipped or void, when the table was exported. Columns of no use are named.
 
     Example: tumble import drill.toml last-year.csv
     """
@@ -250,9 +250,8 @@ def import_(file: Path, table: Path) -> None:
 
     ledger = open_ledger(file, first=lambda config: read_old_trials(config, table))
     found = import_csv(ledger, table)
-    were = count(found.known, "was there already and is", "were there already and are")
-    again = f"; {were} passed over" if found.known else ""
-    print(f"{count(found.read, 'trial')} read as evidence; none is billed{again}")
+    for line in show.imported(found):
+        print(line)
 
 
 COMMANDS = (init, run, ask, tell, skip, import_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tumble import shown
@@ -10,9 +11,12 @@ from tumble.explanation import count
 
 if TYPE_CHECKING:
     from tumble.studies.config import StudyConfig
+    from tumble.studies.csv_io import Imported
     from tumble.studies.prediction import Prediction
     from tumble.studies.records import Entry, Found, Status
     from tumble.trials import Expected, Recommended, Suggestion
+
+MOST_NAMED = 10  # columns in one line
 
 
 def as_json(value: object) -> str:
@@ -146,3 +150,24 @@ def because(found: Found, predicted: Prediction, config: StudyConfig) -> str:
         f"by the model the setting of trial {found.trial} has {config.objective} = {number(predicted.mean)} "
         f"± {predicted.std:.2g}: one measurement is partly noise"
     )
+
+
+def imported(found: Imported) -> Iterator[str]:
+    """What came of reading old trials: rows taken, rows passed over, and columns of no use."""
+    if not found.rows:
+        yield "0 trials read: the table has no row below its first line"
+        return
+    were = count(found.known, "was there already and is", "were there already and are")
+    again = f"; {were} passed over" if found.known else ""
+    voids = ", ".join(f"{n} {outcome}" for outcome, n in found.passed_over.items())
+    void = f"; passed over by their outcome: {voids}" if voids else ""
+    yield f"{count(found.read, 'trial')} read as evidence; none is billed{again}{void}"
+    if found.unused:
+        yield f"nothing was read from {_columns(found.unused)}"
+
+
+def _columns(names: Sequence[str]) -> str:
+    """Columns by name, the first `MOST_NAMED` of them."""
+    listed = printable(", ".join(" ".join(name.split()) for name in names[:MOST_NAMED]))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{'column' if len(names) == 1 else 'columns'} {listed}{more}"

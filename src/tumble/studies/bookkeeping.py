@@ -79,6 +79,11 @@ def names_to_read(columns: Sequence[str], own: Collection[str]) -> dict[str, str
     return found
 
 
+def is_written(column: str) -> bool:
+    """Whether a column has a name that an export writes beside the study's own."""
+    return _plain(column) in (FIRST, *LAST)
+
+
 def _free(name: str, taken: Collection[str], prefix: str = PREFIX) -> str:
     while name in taken:
         name = prefix + name

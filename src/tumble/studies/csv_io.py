@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in small letters
 NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
 TAKEN = ("safe", "failed", "unmeasured", "no value", "never")  # under outcome, of a trial that was told
+CRASHES = (
+    "fail",
+    "fails",
+    "failing",
+    "failure",
+    "failures",
+    "crash",
+    "crashed",
+    "crashes",
+)  # meant by failed
+NEAR = 0.75  # how alike two names are before one is taken for a slip: faild, outcom
 PASSED_OVER = ("running", "lost", *get_args(VoidKind))
 
 
@@ -68,12 +79,39 @@ class Parsed(NamedTuple):
     never: bool = False
 
 
+class Old(NamedTuple):
+    """What a file holds: its trials, how many rows were passed over by outcome, and the columns of no use."""
+
+    trials: list[FrozenTrial]
+    passed_over: Counter[str]
+    unused: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Imported:
-    """How many trials were read, and how many were passed over because the study had them already."""
+    """What was read, and what was not.
+
+    Parameters
+    ----------
+    read
+        How many trials were read.
+    known
+        How many were passed over because the study had them already.
+    passed_over
+        How many rows ran or were void when the table was exported, by outcome.
+    unused
+        The columns that nothing was read from, without those that an export writes for people alone.
+    """
 
     read: int
     known: int
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.read + self.known + sum(self.passed_over.values())
 
 
 def import_csv(ledger: Ledger, path: Path) -> Imported:
@@ -95,7 +133,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
     Returns
     -------
     Imported
-        How many trials were read, and how many were passed over.
+        How many trials were read, how many were passed over, and which columns were of no use.
 
     Raises
     ------
@@ -106,7 +144,7 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
     found = read_old_trials(config, path)
     had = Counter(_identity(config, e.stored) for e in ledger.entries() if e.reading.phase == "told")
     new = []
-    for trial in found:
+    for trial in found.trials:
         identity = _identity(config, trial)
         if had[identity] > 0:
             had[identity] -= 1
@@ -114,12 +152,26 @@ def import_csv(ledger: Ledger, path: Path) -> Imported:
             new.append(trial)
     for trial in new:
         ledger.store.add(trial)
-    return Imported(len(new), len(found) - len(new))
+    return Imported(len(new), len(found.trials) - len(new), found.passed_over, found.unused)
 
 
-def read_old_trials(config: StudyConfig, path: Path) -> list[FrozenTrial]:
+def read_old_trials(config: StudyConfig, path: Path) -> Old:
     """The trials of a CSV file, as `import_csv` takes them; an `InputError` where one can't be used."""
-    return [old_trial(config, *parsed) for parsed in _parse(config, path)]
+    own = (*config.space.names, *config.result_names)
+    table = read_csv(path, own)
+    names = bookkeeping.names_to_read(table.columns, own)
+    unused = _check_columns(config, table, names, path)
+    trials, passed_over = [], Counter[str]()
+    for line, cells in table.rows:
+        try:
+            ended = _outcome(names, cells)
+            if ended in PASSED_OVER:
+                passed_over[ended] += 1
+            else:
+                trials.append(old_trial(config, *_parse_row(config, cells, table, names, ended)))
+        except InputError as error:
+            raise InputError(f"{path}: line {line}: {error}") from None
+    return Old(trials, passed_over, unused)
 
 
 def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
@@ -132,11 +184,11 @@ def _identity(config: StudyConfig, trial: FrozenTrial) -> tuple[object, ...]:
     return trial.state, never, *(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)
 
 
-def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
-    """The trials in a file, without those that ran or were void when it was exported."""
+def _check_columns(
+    config: StudyConfig, table: CsvTable, names: Mapping[str, str], path: Path
+) -> tuple[str, ...]:
+    """The columns that nothing is read from; refuse a table that lacks one, or where one may be meant."""
     own = (*config.space.names, *config.result_names)
-    table = read_csv(path, own)
-    names = bookkeeping.names_to_read(table.columns, own)
     needed = [name for name in config.space.names if name not in config.fixed]
     for name in (*needed, config.objective):
         if name not in table.columns:
@@ -148,22 +200,19 @@ def _parse(config: StudyConfig, path: Path) -> list[Parsed]:
     for name in (*own, *names.values()):
         if table.columns.count(name) > 1:
             raise InputError(f"{path}: column {name} stands twice; name each column once")
-    _check_case(table, own, names, path)
-    rows = []
-    for line, cells in table.rows:
-        try:
-            rows.append(_parse_row(config, cells, table, names))
-        except InputError as error:
-            raise InputError(f"{path}: line {line}: {error}") from None
-    return [row for row in rows if row is not None]
+    others = [column for column in table.columns if column and column not in (*own, *names.values())]
+    for column in others:
+        _check_not_meant(column, table, names, path)
+    return tuple(dict.fromkeys(column for column in others if not bookkeeping.is_written(column)))
 
 
 def _parse_row(
-    config: StudyConfig, cells: Mapping[str, str | None], table: CsvTable, names: Mapping[str, str]
-) -> Parsed | None:
-    ended = (cells.get(names["outcome"]) or "").strip()
-    if _is_passed_over(names, ended):
-        return None
+    config: StudyConfig,
+    cells: Mapping[str, str | None],
+    table: CsvTable,
+    names: Mapping[str, str],
+    ended: str,
+) -> Parsed:
     known, comma = config.space.parameters, table.decimal_comma
     given = {name: _cell(name, cells[name], table) for name in known if name in cells}
     values = {name: parse_value(name, known[name], cell, comma) for name, cell in given.items()}
@@ -190,26 +239,30 @@ def _parse_row(
     return Parsed(parameters, results, None)
 
 
-def _check_case(table: CsvTable, own: Sequence[str], names: Mapping[str, str], path: Path) -> None:
-    """Refuse a column that only its case keeps from being one that is looked for."""
-    others = [column for column in table.columns if column not in own]
-    for name in names.values():
-        alike = [] if name in table.columns else [other for other in others if other.lower() == name]
-        if alike:
+def _check_not_meant(column: str, table: CsvTable, names: Mapping[str, str], path: Path) -> None:
+    """Refuse a column that is likely meant as one that is looked for: a crash would be taken for safe."""
+    said = column.lower()
+    word = re.sub(r"^(is|has|did)_", "", re.sub(r"[^a-z]+", "_", said).strip("_"))
+    for plain, name in names.items():
+        slips = () if plain == "reason" else difflib.get_close_matches(word, [plain], cutoff=NEAR)
+        is_meant = said == name or slips or (plain == "failed" and word in CRASHES)
+        if is_meant and name not in table.columns:
+            what = ", with 1 for a crash and 0 or nothing for any other" if plain == "failed" else ""
             raise InputError(
-                f"{path}: column {alike[0]}: write {name}, or rename it where it means another thing"
+                f"{path}: column {column}: write {name}{what}, or rename it where it means another thing"
             )
 
 
-def _is_passed_over(names: Mapping[str, str], ended: str) -> bool:
-    """Whether a trial ran or was void when it was exported; a word that no export writes is refused."""
+def _outcome(names: Mapping[str, str], cells: Mapping[str, str | None]) -> str:
+    """How a trial ended, in the word that an export writes; another word is refused."""
+    ended = (cells.get(names["outcome"]) or "").strip()
     if ended and ended not in TAKEN + PASSED_OVER:
         raise InputError(
             f"{names['outcome']} is {ended!r}; known are {', '.join(TAKEN)}, and of trials that are passed "
             f"over {', '.join(PASSED_OVER)}; leave it empty otherwise, and write 1 under {names['failed']} "
             "for a crash"
         )
-    return ended in PASSED_OVER
+    return ended
 
 
 def _has_failed(name: str, cell: str) -> bool:

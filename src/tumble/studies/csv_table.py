@@ -66,6 +66,8 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
         raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
     given = SEP_LINE.match(text)
     text = text[given.end() :] if given else text
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; its first line must name every column")
     separator = given[1] if given else _separator(text, expected)
     reader = csv.DictReader(io.StringIO(text, newline=""), restkey=SURPLUS, delimiter=separator)
     try:

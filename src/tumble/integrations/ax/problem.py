@@ -30,7 +30,7 @@ class Ordered(Categorical):
         """The coordinates (1,) of a choice."""
         found = [k for k, choice in enumerate(self.choices) if choice == value]
         if not found:
-            raise self._unknown(value)
+            raise InputError(f"expected one of {list(self.choices)!r}, but {value!r} came")
         return self._positions.encode(found[0])
 
     def decode(self, u: Array) -> Choice:

@@ -84,6 +84,23 @@ def test_what_a_crash_cost_is_kept_and_is_no_value(tmp_path: Path) -> None:
         assert import_csv(ledger, tmp_path / "old.csv").known == 1
 
 
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        ("", "failed"),
+        ("crash", ""),
+        ("crash; breaks load <= 0 by 2", ""),
+        ("crash: bit broke; breaks load <= 0 by 2", "bit broke"),
+        ("bit broke", "bit broke"),
+    ],
+)
+def test_what_an_export_adds_to_a_reason_is_taken_off(tmp_path: Path, reason: str, kept: str) -> None:
+    (tmp_path / "old.csv").write_text(f"x,y,cost,load,failed,reason\n0.1,0.2,,2,1,{reason}\n")
+    with Ledger(read_study_file(write_study(tmp_path))) as ledger:
+        import_csv(ledger, tmp_path / "old.csv")
+        assert ledger.entry(0).reading.reason == kept
+
+
 def test_text_of_an_old_spreadsheet_is_read(tmp_path: Path) -> None:
     (tmp_path / "old.csv").write_bytes("x;y;cost;load;failed;reason\n0,1;0,2;;;1;zerstört\n".encode("cp1252"))
     with Ledger(read_study_file(write_study(tmp_path))) as ledger:

@@ -94,7 +94,7 @@ def test_names_of_the_study_stay_and_the_others_get_a_prefix(tmp_path: Path, ali
     own = ("mode", "by", "mean", "failed", "reason", "std")
     assert [told[name] for name in own] == ["fast", "0.25", "1.5", "2", "7", "0.5"]
     kept = ("trial", "outcome", "tumble_failed", "tumble_reason", "tumble_mode", "tumble_by")
-    assert [failed[name] for name in kept] == ["1", "failed", "1", "bit broke", "try", "hand"]
+    assert [failed[name] for name in kept] == ["1", "failed", "1", "crash: bit broke", "try", "hand"]
 
 
 def test_a_table_with_prefixes_is_read_again(tmp_path: Path, alike: Ledger) -> None:
@@ -163,3 +163,40 @@ def test_a_fixed_parameter_that_was_dropped_leaves_its_name_to_a_limit(
     with open(tmp_path / "a.csv", newline="") as table:
         told = list(csv.DictReader(table))[2]
     assert (told["depth"], told["parameter_depth"]) == ("9", "12.5")
+
+
+def test_a_table_says_the_reasons_of_json_and_is_read_again_without_loss(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    with Ledger(read_study_file(write_study(here, trials=20, failures=10))) as ledger:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
+        ledger.tell(ledger.try_({"x": 0.1, "y": 0.2}).number, {"cost": 1.0, "load": 1.0 / 3.0})
+        ledger.fail(ledger.try_({"x": 0.3, "y": 0.2}).number, "bit broke")
+        ledger.fail(ledger.try_({"x": 0.4, "y": 0.2}).number, "")
+        ledger.fail(ledger.try_({"x": 0.5, "y": 0.2}).number, "crash: bit; broke", {"load": 2.0})
+        ledger.fail(ledger.try_({"x": 0.6, "y": 0.2}).number, "", {"load": 2.0})
+        ledger.skip(ledger.try_({"x": 0.7, "y": 0.2}).number, "it would boil", kind="never")
+        before = exported(ledger, here)
+    reasons = [reason for *_, reason in before]
+    assert reasons[:3] == ["", "breaks load <= 0 by 0.333", "crash: bit broke"]
+    assert reasons[4] == "crash: crash: bit; broke; breaks load <= 0 by 2"
+    assert (reasons[3].startswith("crash"), reasons[5].endswith("; breaks load <= 0 by 2")) == (True, True)
+    assert reasons[6] == "it would boil"
+    with Ledger(read_study_file(write_study(there, trials=20))) as other:
+        assert import_csv(other, here / "a.csv").read == 7
+        assert exported(other, there) == before
+
+
+def exported(ledger: Ledger, folder: Path) -> list[tuple[str, ...]]:
+    """What a table says of each trial, whose reasons are those of JSON."""
+    export_trials(ledger, folder / "a.csv")
+    export_trials(ledger, folder / "a.json")
+    with open(folder / "a.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["reason"] for row in rows] == [
+        t["reason"] for t in json.loads((folder / "a.json").read_text())
+    ]
+    return [
+        tuple(row[name] for name in ("x", "y", "cost", "load", "failed", "outcome", "reason")) for row in rows
+    ]

@@ -85,6 +85,9 @@ def export(file: Path, out: Path) -> None:
     `tumble_mode` beside a parameter `mode`. So does a further result: `result_speed` beside a
     parameter `speed`.
 
+    In CSV `failed` is 1 for a crash alone, as `tumble import` reads it. `outcome` is failed for a broken
+    limit as well, and `reason` says which limit was broken and by how much.
+
     Example: tumble export drill.toml trials.csv
     """
     from tumble.studies.exporting import export_trials

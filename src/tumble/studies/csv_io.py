@@ -224,7 +224,7 @@ def _parse_row(
     if ended == "never":
         return Parsed(parameters, results, reason, never=True)
     if _has_failed(names["failed"], cells.get(names["failed"]) or ""):
-        return Parsed(parameters, results, reason or "failed")
+        return Parsed(parameters, results, _why_crashed(config, results, reason))
     broken = config.is_violated(results)
     if ended == "failed" and not broken and not (cells.get(names["failed"]) or "").strip():
         raise InputError(
@@ -237,6 +237,12 @@ def _parse_row(
     if unknown and not broken:
         raise InputError(f"{unknown[0]} is not there; what was not measured can't be taken as safe")
     return Parsed(parameters, results, None)
+
+
+def _why_crashed(config: StudyConfig, results: Mapping[str, float], reason: str) -> str:
+    """Why a trial crashed, without what an export adds: that it did, and the limits that it broke as well."""
+    said = reason.removesuffix("".join(f"; {broken}" for broken in config.violations(results)))
+    return "" if said == "crash" else said.removeprefix("crash: ") or "failed"
 
 
 def _check_not_meant(column: str, table: CsvTable, names: Mapping[str, str], path: Path) -> None:

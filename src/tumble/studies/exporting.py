@@ -18,6 +18,7 @@ from tumble.studies.tables import DECIDED, entry_table
 from tumble.studies.whole_files import replacing
 
 if TYPE_CHECKING:
+    from tumble.studies.config import StudyConfig
     from tumble.studies.ledger import Ledger
 
 FORMATS = (".csv", ".json")
@@ -56,7 +57,7 @@ def export_csv(ledger: Ledger, file: TextIO) -> int:
     header = [names[bookkeeping.FIRST], *own.header, *(names[name] for name in bookkeeping.LAST)]
     writer = csv.DictWriter(file, header)
     writer.writeheader()
-    writer.writerows(row(entry, own, names) for entry in entries)
+    writer.writerows(row(entry, ledger.config, own, names) for entry in entries)
     return len(entries)
 
 
@@ -69,13 +70,19 @@ def export_json(ledger: Ledger, file: TextIO) -> int:
     return len(entries)
 
 
-def row(entry: Entry, own: bookkeeping.OwnColumns, names: Mapping[str, str]) -> dict[str, Any]:
+def row(
+    entry: Entry, config: StudyConfig, own: bookkeeping.OwnColumns, names: Mapping[str, str]
+) -> dict[str, Any]:
     """One trial, as a row of a table.
+
+    `failed` is 1 for a crash alone, as an import reads it; `outcome` is "failed" for a broken limit, too.
 
     Parameters
     ----------
     entry
         The trial.
+    config
+        What the study file says: a reason names the limits that were broken.
     own
         The columns that the study names.
     names
@@ -85,7 +92,7 @@ def row(entry: Entry, own: bookkeeping.OwnColumns, names: Mapping[str, str]) -> 
     kept = {
         bookkeeping.FIRST: entry.trial,
         "failed": int(entry.reading.crashed),
-        "reason": entry.reading.reason or outcome_of(stored).get("reason", ""),
+        "reason": entry.reason(config) or outcome_of(stored).get("reason", ""),
         "outcome": entry.outcome,
         "billed": int(entry.is_billed),
         **{key: note.get(key) for key in DECIDED},

@@ -657,7 +657,7 @@ def test_a_study_s_own_trials_are_no_evidence_for_it(tmp_path: Path) -> None:
     table = io.StringIO()
     export_csv(ledger, table)
     (tmp_path / "own.csv").write_text(table.getvalue())
-    assert import_csv(ledger, tmp_path / "own.csv") == Imported(read=0, known=2)
+    assert import_csv(ledger, tmp_path / "own.csv") == Imported(read=0, known=2, unused=("also",))
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,7 @@ if TYPE_CHECKING:
 YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in small letters
 NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
 TAKEN = ("safe", "failed", "unmeasured", "no value", "never")  # under outcome, of a trial that was told
-CRASHES = (
-    "fail",
-    "fails",
-    "failing",
-    "failure",
-    "failures",
-    "crash",
-    "crashed",
-    "crashes",
-)  # meant by failed
+CRASHES = ("fail", "fails", "failing", "failure", "failures", "crash", "crashed", "crashes")  # for failed
 NEAR = 0.75  # how alike two names are before one is taken for a slip: faild, outcom
 PASSED_OVER = ("running", "lost", *get_args(VoidKind))
 

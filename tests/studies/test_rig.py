@@ -78,7 +78,9 @@ def test_the_setting_stands_in_the_environment_and_the_folder_is_the_files(tmp_p
 
 def test_another_exit_code_is_a_failure_that_may_carry_what_was_measured(tmp_path: Path) -> None:
     code = 'import sys; print(\'{"torque": 14.5, "cost": 3}\'); sys.exit(4)'
-    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("exit code 4", {"torque": 14.5})
+    assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed(
+        "exit code 4", {"torque": 14.5, "cost": 3.0}
+    )
 
 
 def test_a_transient_exit_code_is_no_failure(tmp_path: Path) -> None:
@@ -294,7 +296,7 @@ def test_results_are_json_or_name_and_value_and_more_of_them_are_kept(
     config = study(tmp_path, "true")
     told = {"cost": 3.1, "torque": -0.5} | extra
     assert rig.judge(0, f"chatter\n{line}\n", config) == rig.Measured(told)
-    assert rig.judge(1, f"{line}\n", config) == rig.Crashed("exit code 1", {"torque": -0.5} | extra)
+    assert rig.judge(1, f"{line}\n", config) == rig.Crashed("exit code 1", told)
 
 
 @pytest.mark.parametrize("line", ['{"cost": 1, "torque": 9, "torque": 2}', "cost=1 torque=9 torque=2"])
@@ -303,4 +305,4 @@ def test_a_result_that_stands_twice_is_no_number(tmp_path: Path, line: str) -> N
     verdict = rig.judge(0, line, config)
     assert isinstance(verdict, rig.Unusable)
     assert verdict.reason == "'torque' is given twice in the last line of the output; print it once"
-    assert rig.judge(1, line, config) == rig.Crashed("exit code 1", {})
+    assert rig.judge(1, line, config) == rig.Crashed("exit code 1", {"cost": 1.0})

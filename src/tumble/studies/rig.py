@@ -169,7 +169,7 @@ def run(
         timed_out = processes.wait(process, config.timeout, beat, beat_seconds)
         text, errors = _content(out), _content(err)
     if timed_out:
-        return Crashed(f"ran longer than {config.timeout:g} s", _partial(text, config), errors[-TAIL:])
+        return Crashed(f"ran longer than {config.timeout:g} s", _partial(text), errors[-TAIL:])
     return judge(process.returncode, text, config, errors)
 
 
@@ -183,7 +183,7 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
     if code in config.transient_exit_codes:
         return Transient(reason, errors[-TAIL:])
     if code != 0:
-        return Crashed(reason, _partial(text, config), errors[-TAIL:])
+        return Crashed(reason, _partial(text), errors[-TAIL:])
     try:
         results = parse_results(text, config)
     except ValueError as error:
@@ -215,10 +215,9 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     return results
 
 
-def _partial(text: str, config: StudyConfig) -> dict[str, float]:
-    """What a failed trial still measured: the finite results of its last line, without the objective."""
-    numbers = _numbers(_last_line(text) or {})
-    return {name: x for name, x in numbers.items() if name != config.objective and is_usable(x)}
+def _partial(text: str) -> dict[str, float]:
+    """What a failed trial still measured: the finite results of its last line."""
+    return {name: x for name, x in _numbers(_last_line(text) or {}).items() if is_usable(x)}
 
 
 def _content(file: IO[bytes]) -> str:

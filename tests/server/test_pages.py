@@ -104,6 +104,31 @@ def test_a_failure_needs_no_reason_and_what_is_skipped_is_no_evidence(browser: A
     process.close()
 
 
+def test_a_crash_that_was_none_is_taken_back_in_a_word_and_its_numbers_alone_do_not(
+    browser: Any, tmp_path: Path
+) -> None:
+    file = study_by_hand(tmp_path)
+    process = Process(file)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=180_000)
+    page.fill("#result-load", "-0.5", timeout=180_000)
+    page.fill("#reason", "bit broke")
+    page.click("#setting button:text-is('Failed')")
+    page.wait_for_selector("text=Trial 0 is told: failed", timeout=180_000)
+    for load, button, outcome in (("-0.4", "Correct it", "failed"), ("-0.3", "It did not fail", "safe")):
+        page.click("button:text-is('Correct trial 0')", timeout=180_000)
+        page.fill("#result-cost", "1.5")
+        page.fill("#result-load", load)
+        page.click(f"#setting button:text-is('{button}')")
+        page.wait_for_selector(f"text=Trial 0 is corrected: {outcome}", timeout=180_000)
+    with Ledger(read_study_file(file)) as ledger:
+        entry = ledger.entry(0)
+        assert (entry.outcome, entry.results) == ("safe", {"cost": 1.5, "load": -0.3})
+    page.close()
+    process.close()
+
+
 def test_a_number_and_a_short_name_stay_on_one_line_beside_long_ones(browser: Any, tmp_path: Path) -> None:
     file = study_by_hand(tmp_path)
     text = file.read_text().replace("x =", "speed_of_the_main_spindle =").replace("= 0.2", "= 0.234567")

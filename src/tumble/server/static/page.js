@@ -119,7 +119,7 @@
     state.last = {trial: table.trial, path: request.path};
     state.trials.set(table.trial, table);
     if (state.chosen === table.trial) choose(null);
-    const words = {"/void": "is taken out", "/skip": "is skipped", "/amend": "is corrected"};
+    const words = {"/void": "is taken out", "/skip": "is skipped", "/amend": `is corrected: ${table.outcome}`};
     const results = pairs(table.results);
     const what = words[request.path] || `is told: ${table.outcome}`;
     say([`Trial ${table.trial} ${what}${results && request.path !== "/void" ? ` (${results})` : ""}.`, ...table.warnings].join(" "), table.outcome === "failed" ? "bad" : "good");

@@ -385,8 +385,8 @@ def test_void_and_amend_refuse_what_is_not_told():
         (lambda: opt.void("1"), "named by its Suggestion or its number"),  # type: ignore[arg-type]
         (lambda: opt.void(1, reason=3), "reason must be text"),  # type: ignore[arg-type]
         (lambda: opt.amend(pending, 1.0, [0.0]), "trial 2 is in flight: tell it"),
-        (lambda: opt.amend(0, 1.0, [0.0]), "trial 0 is voided: it has no results"),
-        (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it has no results"),
+        (lambda: opt.amend(0, 1.0, [0.0]), "trial 0 is voided: it does not count"),
+        (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it does not count"),
         (lambda: opt.amend(1), "nothing to amend: give a value, a constraint, or failed=True"),
         (lambda: opt.amend(1, constraints={}), "nothing to amend"),
         (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),

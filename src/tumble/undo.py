@@ -97,7 +97,7 @@ def check_may_amend(number: int, status: str) -> None:
     if status in ("pending", "running"):
         raise InputError(f"trial {number} is in flight: tell it; only a told trial is amended")
     if status != "told":
-        raise InputError(f"trial {number} is {status}: it has no results to amend")
+        raise InputError(f"trial {number} is {status}: it does not count, so there is nothing to amend")
 
 
 def now() -> str:

@@ -749,3 +749,53 @@ def test_status_says_of_which_suggestions_the_gain_is(tmp_path: Path) -> None:
         "  to gain   0 expected of the trials left (latest suggestion), at most 24.448 (90 %, largest of the "
         "last five)" in show.status(found, config).split("\n")
     )
+
+
+ALIKE = """name = "mill"
+objective = "cost"
+trials = 6
+failures = 2
+storage = "sqlite:///mill.db"
+[parameters]
+bit = {{ choices = [{choices}] }}
+"""
+
+
+@pytest.mark.parametrize("choices", ['"1", 1', '1.0, "hss", " 1"', '"True", true'])
+def test_a_study_does_not_begin_with_choices_that_are_written_alike(
+    cli: Cli, tmp_path: Path, choices: str
+) -> None:
+    file = tmp_path / "mill.toml"
+    file.write_text(ALIKE.format(choices=choices))
+    code, _, err = cli("ask", file)
+    assert code == 2
+    assert "parameters.bit: choices must be written differently, but" in err
+    assert "can't be told apart in a table or on a command line: drop one, or rename the text" in err
+    assert not (tmp_path / "mill.db").exists()
+
+
+def test_a_study_that_has_such_choices_already_goes_on_and_can_be_exported(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mill.toml"
+    file.write_text(ALIKE.format(choices='"1", 1, "auto"'))
+    with Ledger(read_study_file(file)) as ledger:  # as it was begun before they were refused
+        ledger.tell(ledger.ask().number, {"cost": 1.0})
+    assert cli("export", file, tmp_path / "mill.csv")[0] == 0
+    assert cli("ask", file)[0] == 0
+
+
+def test_a_spreadsheet_writes_the_texts_true_and_false_in_capitals(cli: Cli, tmp_path: Path) -> None:
+    file, table = tmp_path / "mill.toml", tmp_path / "old.csv"
+    file.write_text(ALIKE.format(choices='"true", "false"'))
+    table.write_text("bit,cost\nTRUE,1\nFALSE,2\n")
+    assert cli("import", file, table)[0] == 0
+    with Ledger(read_study_file(file)) as ledger:
+        assert [e.parameters["bit"] for e in ledger.entries()] == ["true", "false"]
+
+
+def test_limits_that_an_export_named_are_no_part_of_why_a_trial_crashed(cli: Cli, tmp_path: Path) -> None:
+    file, table = tmp_path / "mill.toml", tmp_path / "old.csv"
+    file.write_text(ALIKE.format(choices='"hss", "carbide"'))
+    table.write_text("bit,cost,failed,reason\nhss,,1,crash: bit broke; breaks torque <= 14 by 1\n")
+    assert cli("import", file, table)[0] == 0
+    with Ledger(read_study_file(file)) as ledger:
+        assert [e.reading.reason for e in ledger.entries()] == ["bit broke"]

@@ -19,6 +19,7 @@ import pytest
 import tumble
 from tests.study_files import write_study
 from tumble.studies import deaths, undo
+from tumble.studies.asking import is_part_of
 from tumble.studies.csv_io import Imported, import_csv, old_trial
 from tumble.studies.errors import StudyFileError
 from tumble.studies.exporting import export_csv
@@ -60,6 +61,13 @@ def test_the_start_is_tried_first_and_then_the_search_begins(tmp_path: Path) -> 
     second = ledger.ask()
     assert second.number == 1
     assert second.x != first.x
+
+
+def test_a_start_that_a_storage_rounded_is_not_tried_again() -> None:
+    assert is_part_of({"speed": 900.0, "bit": "hss"}, {"speed": 900.0000000000001, "bit": "hss", "feed": 1})
+    assert not is_part_of({"speed": 900.0}, {"speed": 900.1})
+    assert not is_part_of({"speed": 900.0, "bit": "hss"}, {"speed": 900.0, "bit": "carbide"})
+    assert not is_part_of({"speed": 900.0}, {"feed": 1})
 
 
 def test_a_skipped_start_is_tried_again_and_evidence_does_not_replace_it(tmp_path: Path) -> None:

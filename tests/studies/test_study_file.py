@@ -301,19 +301,6 @@ BAD = {
         edit('["hss", "carbide"]', "[1, true]"),
         "parameters.bit: choices must differ from each other, but 1 and True are equal",
     ),
-    "choices that are written alike": (
-        edit('["hss", "carbide"]', '["1", 1]'),
-        "parameters.bit: choices must be written differently, but '1' and 1 can't be told apart in a table "
-        "or on a command line: drop one, or rename the text; write for example: { choices =",
-    ),
-    "choices that are the same number": (
-        edit('["hss", "carbide"]', '[1.0, "hss", " 1"]'),
-        "parameters.bit: choices must be written differently, but ' 1' and 1.0 can't be told apart",
-    ),
-    "choices that are true in two ways": (
-        edit('["hss", "carbide"]', '["True", true]'),
-        "parameters.bit: choices must be written differently, but 'True' and True can't be told apart",
-    ),
     "a choice that is not a number": (
         edit('["hss", "carbide"]', "[nan, 1.0]"),
         "parameters.bit: a choice can't be nan",

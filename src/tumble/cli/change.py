@@ -31,6 +31,7 @@ from tumble.studies.config import NAME, StudyConfig
 from tumble.studies.errors import NoStudy
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
+from tumble.studies.values import check_told_apart
 from tumble.studies.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def open_ledger(
         except NoStudy:
             if reading or not creating:
                 raise
+        check_told_apart(config.path, config.space)
         first(config)
         return Ledger(config)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,17 @@ from tumble.parameters import Choice
 from tumble.shown import NOT_SEEN, safety
 from tumble.studies.config import StudyConfig
 from tumble.trials import Recommended
+
+
+def is_part_of(setting: Mapping[str, Choice], whole: Mapping[str, Choice]) -> bool:
+    """Whether `whole` has every value of `setting`; numbers are the same but for rounding."""
+    return all(name in whole and _same(value, whole[name]) for name, value in setting.items())
+
+
+def _same(one: Choice, other: Choice) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return one == other
 
 
 def start_note(number: int, setting: Mapping[str, Choice]) -> dict[str, Any]:

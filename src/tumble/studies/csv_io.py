@@ -31,6 +31,7 @@ YES = ("1", "1.0", "1,0", "true", "t", "yes", "y", "x")  # under failed, in smal
 NO = ("", "0", "0.0", "0,0", "false", "f", "no", "n")
 TAKEN = ("safe", "failed", "unmeasured", "no value", "never")  # under outcome, of a trial that was told
 CRASHES = ("fail", "fails", "failing", "failure", "failures", "crash", "crashed", "crashes")  # for failed
+BROKEN = re.compile(r"(; breaks [^;]+ by [^;]+)+$")  # what an export adds to the reason of a crash
 NEAR = 0.75  # how alike two names are before one is taken for a slip: faild, outcom
 PASSED_OVER = ("running", "lost", *get_args(VoidKind))
 
@@ -215,7 +216,7 @@ def _parse_row(
     if ended == "never":
         return Parsed(parameters, results, reason, never=True)
     if _has_failed(names["failed"], cells.get(names["failed"]) or ""):
-        return Parsed(parameters, results, _why_crashed(config, results, reason))
+        return Parsed(parameters, results, _why_crashed(reason))
     broken = config.is_violated(results)
     if ended == "failed" and not broken and not (cells.get(names["failed"]) or "").strip():
         raise InputError(
@@ -230,9 +231,9 @@ def _parse_row(
     return Parsed(parameters, results, None)
 
 
-def _why_crashed(config: StudyConfig, results: Mapping[str, float], reason: str) -> str:
+def _why_crashed(reason: str) -> str:
     """Why a trial crashed, without what an export adds: that it did, and the limits that it broke as well."""
-    said = reason.removesuffix("".join(f"; {broken}" for broken in config.violations(results)))
+    said = BROKEN.sub("", reason)
     return "" if said == "crash" else said.removeprefix("crash: ") or "failed"
 
 

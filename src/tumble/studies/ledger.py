@@ -24,7 +24,7 @@ from tumble.explanation import all_are, count
 from tumble.integrations.optuna.notes import DECISION, FIXED, Kind, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
-from tumble.studies.asking import confirm_note, start_note, try_note
+from tumble.studies.asking import confirm_note, is_part_of, start_note, try_note
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
 from tumble.studies.errors import StudyFileError, TrialOver
@@ -409,8 +409,8 @@ class Ledger:
         if not self.config.starts or DECISION in trial.system_attrs:
             return None
         others = [e for e in self.entries() if e.reading.phase != "void" and not e.is_imported]
-        had = [e.parameters.items() for e in others if e.trial != trial.number]
-        left = [start for start in self.config.starts if not any(start.items() <= one for one in had)]
+        had = [e.parameters for e in others if e.trial != trial.number]
+        left = [start for start in self.config.starts if not any(is_part_of(start, one) for one in had)]
         ahead = sum(not e.parameters and e.trial < trial.number for e in others)
         return left[ahead] if ahead < len(left) else None
 

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
@@ -27,7 +27,6 @@ from tumble.space import Space
 from tumble.studies import schema
 from tumble.studies.config import NAME
 from tumble.studies.schema import Key, Wrong, list_of, one_of
-from tumble.studies.values import is_read_as
 
 Number = TypeVar("Number", Float, Int)
 TABLE = {
@@ -198,21 +197,9 @@ def _categorical(table: SimpleNamespace) -> Parameter:
     if table.type not in (None, "categorical") or table.log or table.step is not None:
         raise InputError("choices take no type, log or step; drop them")
     try:
-        _check_told_apart(table.choices)
         return Categorical(tuple(table.choices))
     except InputError as error:
         raise InputError(f"{error}; write for example: {TABLE['choices'].example}") from None
-
-
-def _check_told_apart(choices: Sequence[Choice]) -> None:
-    """Refuse text that a table, a command line or a rig can't tell from a choice that is no text."""
-    for text in (choice for choice in choices if isinstance(choice, str)):
-        for other in choices:
-            if is_read_as(text.strip(), other):
-                raise InputError(
-                    f"choices must be written differently, but {checks.show(text)} and {checks.show(other)} "
-                    "can't be told apart in a table or on a command line: drop one, or rename the text"
-                )
 
 
 def _numeric(table: SimpleNamespace) -> Parameter:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from tumble import checks
 from tumble.errors import InputError
 from tumble.parameters import Categorical, Choice, Fixed, Parameter
 from tumble.space import Space
 from tumble.studies.csv_table import DECIMAL_COMMA, THOUSANDS
+from tumble.studies.errors import StudyFileError
 from tumble.studies.schema import did_you_mean
 
 NUMBER = re.compile(r"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
@@ -36,6 +38,8 @@ def parse_value(name: str, parameter: Parameter, text: str, decimal_comma: bool 
     for choice in choices:
         if is_read_as(_with_point(said, decimal_comma), choice):
             return choice
+    if said in ("TRUE", "FALSE") and said.lower() in written:  # a spreadsheet writes them so
+        return written[said.lower()]
     hint = checks.nearest(said, written)
     raise InputError(
         f"{name} must be one of {', '.join(written)}, but {text!r} came{f'; {hint}' if hint else ''}"
@@ -50,6 +54,23 @@ def is_read_as(text: str, choice: Choice) -> bool:
     if isinstance(choice, bool):
         return text.lower() == _written(choice)
     return isinstance(choice, int | float) and read_number(text) == choice
+
+
+def check_told_apart(path: Path, space: Space) -> None:
+    """Refuse text that a table, a command line or a rig can't tell from a choice that is no text.
+
+    A study that has trials already goes on: this is for one that begins.
+    """
+    for name, parameter in space.parameters.items():
+        choices = parameter.choices if isinstance(parameter, Categorical) else ()
+        for text in (choice for choice in choices if isinstance(choice, str)):
+            for other in choices:
+                if is_read_as(text.strip(), other):
+                    raise StudyFileError(
+                        f"{path}: parameters.{name}: choices must be written differently, but "
+                        f"{checks.show(text)} and {checks.show(other)} can't be told apart in a table or on "
+                        "a command line: drop one, or rename the text"
+                    )
 
 
 def parse_number(name: str, text: str, decimal_comma: bool = False) -> float:

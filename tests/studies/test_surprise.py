@@ -12,7 +12,7 @@ from tests.study_files import write_study
 from tumble.studies import undo
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
-from tumble.studies.surprise import SurpriseWatch, doubts_about_correction, is_surprising, surprises
+from tumble.studies.surprise import SurpriseWatch, doubts_about, is_surprising, surprises
 
 SEEN = [1.0, 2.0, 3.0, 4.0, 5.0]
 
@@ -61,14 +61,14 @@ def test_a_slip_in_the_objective_and_in_a_limited_result_is_found(tmp_path: Path
 def test_of_a_correction_only_what_changes_is_questioned(tmp_path: Path) -> None:
     ledger = searched(tmp_path)
     right = ledger.entry(6).results
-    assert doubts_about_correction(ledger, 6, right) == []
-    (found,) = doubts_about_correction(ledger, 6, {**right, "cost": 1000.0})
+    assert doubts_about(ledger, 6, right, correcting=True) == []
+    (found,) = doubts_about(ledger, 6, {**right, "cost": 1000.0}, correcting=True)
     assert found.startswith("cost = 1000, where ")
     undo.amend(ledger, 6, {"cost": 1000.0})
-    assert doubts_about_correction(ledger, 6, {"cost": 1000.0}) == []
+    assert doubts_about(ledger, 6, {"cost": 1000.0}, correcting=True) == []
     running = ledger.ask().number
-    assert doubts_about_correction(ledger, running, {"cost": 1000.0}) == []
-    assert doubts_about_correction(ledger, 99, {"cost": 1000.0}) == []
+    assert doubts_about(ledger, running, {"cost": 1000.0}, correcting=True) == []
+    assert doubts_about(ledger, 99, {"cost": 1000.0}, correcting=True) == []
 
 
 def test_a_watch_says_each_slip_once_and_names_the_remedy(tmp_path: Path) -> None:

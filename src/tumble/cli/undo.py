@@ -70,12 +70,12 @@ def amend(
     said: str | Literal[False] | None = False if not_failed else failed
     ledger = open_ledger(file, creating=False)
     from tumble.studies import undo  # after the file was read: it is slow
-    from tumble.studies.surprise import doubts_about_correction, warning
+    from tumble.studies.surprise import doubts_about, warning
 
     check_names(ledger.config, measured)
     entry = ledger.entry(trial)
     becomes = _becomes(entry, undo.amended(ledger, entry, measured, said))
-    doubts = doubts_about_correction(ledger, trial, measured)
+    doubts = doubts_about(ledger, trial, measured, correcting=True)
     doubt = f"\ntrial {trial}: {'; '.join(doubts)}" if doubts else ""
     confirm_at_terminal(f"{show.line(entry, ledger.config)}{doubt}\namend it to {becomes}?", yes)
     changed = undo.amend(ledger, trial, measured, said)

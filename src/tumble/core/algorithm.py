@@ -24,7 +24,7 @@ from .search.known import Known
 from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
-from .search.survey import farthest, turned, turned_first
+from .search.survey import farthest, turned
 from .settings import Settings
 
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
@@ -117,19 +117,19 @@ def _surveyed(
     context, history = search.context, search.context.history
     if decision.mode not in ("bold", "careful") or not method.surveys or context.settings.survey == 0.0:
         return None
-    known, x = len(history.X) + len(history.pending), None
+    known = len(history.X) + len(history.pending)
     blind = not np.isfinite(history.y).any() and not history.failed.all()
     early = history.safe.any() and surveys(state, known, context.settings)
     if decision.mode == "bold" and (blind or early):
         x = farthest(context, decision.rho)
-    if x is not None:
-        return replace(search.report(x, decision.mode, decision.rho), survey=True)
-    if state is not None and state.failures_left > 0 and known <= state.trials_left:
-        x = turned(context, search.acquisition.screen, decision.rho)
-    if x is None:
+        if x is not None:
+            return replace(search.report(x, decision.mode, decision.rho), survey=True)
+    if state is None or state.failures_left == 0 or known > state.trials_left:
         return None
-    found = search.report(x, decision.mode, decision.rho)
-    return replace(found, survey=True, turned=turned_first(context, x))
+    turn = turned(context, search.acquisition.screen, decision.rho)
+    if turn is None:
+        return None
+    return replace(search.report(turn.x, decision.mode, decision.rho), survey=True, turned=turn.parameter)
 
 
 def _chosen(search: Search, decision: Decision, method: Method, state: BudgetState | None) -> Proposal:

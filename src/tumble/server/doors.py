@@ -18,7 +18,7 @@ from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
 from tumble.studies.requests import Request, marking, trials_of
 from tumble.studies.results import check_names
-from tumble.studies.surprise import doubts_about, doubts_about_correction, warning
+from tumble.studies.surprise import doubts_about, warning
 from tumble.studies.tables import entry_table, suggestion_table
 
 Table: TypeAlias = dict[str, Any]
@@ -83,7 +83,7 @@ def amend(ledger: Ledger, body: bodies.Amend, known: list[int]) -> Table:
     check_names(ledger.config, body.results)
     if known:
         return _told(ledger, ledger.entry(known[0]))
-    doubts = doubts_about_correction(ledger, body.trial, body.results)
+    doubts = doubts_about(ledger, body.trial, body.results, correcting=True)
     entry = undo.amend(ledger, body.trial, body.results, body.failed)
     return _told(ledger, entry, [warning(ledger.config, body.trial, doubts)] if doubts else [])
 

@@ -78,42 +78,30 @@ def surprises(
     return found
 
 
-def doubts_about(ledger: Ledger, number: int, results: Mapping[str, float]) -> list[str]:
-    """What is to be questioned of results before they are told; nothing where the trial is not in flight.
+def doubts_about(
+    ledger: Ledger, number: int, results: Mapping[str, float], *, correcting: bool = False
+) -> list[str]:
+    """What is to be questioned of results before they are told; nothing where the trial can't be told.
 
     Parameters
     ----------
     ledger
         The study.
     number
-        The trial; where it can't be told, the ledger says why.
+        The trial; where it can't be told, or amended, the ledger says why.
     results
         What was measured, in the user's units.
+    correcting
+        Whether a told trial is amended. What stays the same is passed over then.
     """
     entries = ledger.entries()
-    if not (0 <= number < len(entries) and entries[number].is_running):
-        return []
-    return surprises(ledger.config, entries[number], results, entries)
-
-
-def doubts_about_correction(ledger: Ledger, number: int, results: Mapping[str, float]) -> list[str]:
-    """What is to be questioned of results before a trial is amended; what stays the same is passed over.
-
-    Parameters
-    ----------
-    ledger
-        The study.
-    number
-        The trial; where it can't be amended, `tumble.studies.undo.amend` says why.
-    results
-        What was measured, in the user's units.
-    """
-    entries = ledger.entries()
-    if not (0 <= number < len(entries) and entries[number].reading.phase == "told"):
+    if not 0 <= number < len(entries):
         return []
     entry = entries[number]
-    changed = {name: value for name, value in results.items() if entry.results.get(name) != value}
-    return surprises(ledger.config, entry, changed, entries)
+    if not (entry.reading.phase == "told" if correcting else entry.is_running):
+        return []
+    new = {name: value for name, value in results.items() if entry.results.get(name) != value}
+    return surprises(ledger.config, entry, new, entries)
 
 
 class SurpriseWatch:

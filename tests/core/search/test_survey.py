@@ -18,7 +18,7 @@ from tumble.core.budget import LONGEST_SURVEY, BudgetState, Decision, surveys
 from tumble.core.search.candidates import low_discrepancy
 from tumble.core.search.default import best_measured
 from tumble.core.search.modes import Search
-from tumble.core.search.survey import AMONG, BASES, BESIDE, farthest, turned
+from tumble.core.search.survey import AMONG, BASES, BESIDE, Turn, farthest, turned
 from tumble.methods import METHODS
 from tumble.space import Categorical, Float, Int, Space
 from tumble.trials import Trial
@@ -227,9 +227,9 @@ def of_plant(past: Any) -> Any:
     return replace(context_of(past), domain=PLANT.domain)
 
 
-def decoded(x: Array | None) -> dict[str, Any]:
-    assert x is not None
-    return dict(PLANT.decode(x))
+def decoded(found: Turn | Array | None) -> dict[str, Any]:
+    assert found is not None
+    return dict(PLANT.decode(found.x if isinstance(found, Turn) else found))
 
 
 def no_worth(x: Array) -> Array:
@@ -238,9 +238,12 @@ def no_worth(x: Array) -> Array:
 
 def test_what_no_trial_has_turned_is_turned_by_one_step_from_a_safe_trial() -> None:
     context = of_plant(plant([(0.2, 2, "iron"), (0.6, 2, "iron")]))
-    x = decoded(turned(context, no_worth, 0.01))
+    turn = turned(context, no_worth, 0.01)
+    x = decoded(turn)
     assert x["size"] in (0.2, 0.6)
     assert (x["pumps"] != 2) + (x["metal"] != "iron") == 1
+    assert turn is not None
+    assert PLANT.names[turn.parameter] == ("pumps" if x["pumps"] != 2 else "metal")
 
 
 def test_of_a_choice_it_is_enough_that_another_one_was_tried() -> None:
@@ -262,8 +265,8 @@ def test_the_step_is_the_worthiest_that_is_sure_enough() -> None:
     assert (large["size"], small["size"]) == (0.6, 0.2)
     assert turned(context, no_worth, 1.0 - 1e-15) is None
     for rho in (0.1, 0.5, 0.8):
-        x = turned(context, no_worth, rho)
-        assert x is None or context.models.feasibility.log_prob(x[None, :])[0] >= np.log(rho)
+        turn = turned(context, no_worth, rho)
+        assert turn is None or context.models.feasibility.log_prob(turn.x[None, :])[0] >= np.log(rho)
 
 
 def test_where_everything_moves_or_nothing_was_safe_nothing_is_turned() -> None:
@@ -341,7 +344,7 @@ def test_of_equal_worth_the_safer_step_is_made_and_none_that_is_not_sure_enough(
     far = turned(context, lambda x: -100.0 * x[:, 0], 1e-9)
     assert far is not None
     assert decoded(far)["size"] == 0.2  # worth more, and less safe
-    rho = 0.5 * float(np.exp(log_phi(x[None, :])[0]) + np.exp(log_phi(far[None, :])[0]))
+    rho = 0.5 * float(np.exp(log_phi(x.x[None, :])[0]) + np.exp(log_phi(far.x[None, :])[0]))
     kept = turned(context, lambda x: -100.0 * x[:, 0], rho)
     assert kept is not None
     assert decoded(kept)["size"] == 0.6

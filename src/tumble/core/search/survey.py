@@ -11,6 +11,7 @@ know. So each of them is turned once, if a safe trial with one step of it is sur
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +41,15 @@ def farthest(context: Context, rho: float) -> Array | None:
     return np.asarray(points[np.where(allowed, squares, -1.0).argmax()])
 
 
-def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Array | None:
-    """(D,) a safe trial in which one parameter is changed that is the same in every trial.
+class Turn(NamedTuple):
+    """A setting (D,), and the number of the one parameter in which it differs from a safe trial."""
+
+    x: Array
+    parameter: int
+
+
+def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Turn | None:
+    """A safe trial in which one parameter is changed that is the same in every trial.
 
     It is a choice, or a number that moves by a COARSE step.
 
@@ -57,20 +65,14 @@ def turned(context: Context, worth: Callable[[Array], Array], rho: float) -> Arr
         return None
     bases = safe if len(safe) <= BASES else safe[context.rng.choice(len(safe), BASES, replace=False)]
     steps = context.keep(np.vstack([domain.neighbours(x) for x in bases]))
-    steps = steps[(np.abs(steps - seen[0])[:, same] >= COARSE).any(axis=1)]
+    change = np.where(same, np.abs(steps - seen[0]), 0.0)  # of what is the same everywhere, also at the base
+    steps, change = steps[change.max(axis=1) >= COARSE], change[change.max(axis=1) >= COARSE]
     log_phi = context.models.feasibility.log_prob(steps)
     sure = np.exp(log_phi) >= rho
     if not sure.any():
         return None
-    return np.asarray(steps[np.where(sure, worth(steps) + log_phi, -np.inf).argmax()])
-
-
-def turned_first(context: Context, x: Array) -> int:
-    """The number of the parameter that `turned` changed to find x (D,)."""
-    assert context.domain is not None
-    seen = _seen(context)
-    changed = context.domain.never_turned(seen) & (x != seen[0])
-    return int(context.domain.owners[changed][0])
+    best = int(np.where(sure, worth(steps) + log_phi, -np.inf).argmax())
+    return Turn(steps[best], int(domain.owners[change[best].argmax()]))
 
 
 def _seen(context: Context) -> Array:

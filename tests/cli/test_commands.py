@@ -761,19 +761,6 @@ bit = {{ choices = [{choices}] }}
 """
 
 
-@pytest.mark.parametrize("choices", ['"1", 1', '1.0, "hss", " 1"', '"True", true'])
-def test_a_study_does_not_begin_with_choices_that_are_written_alike(
-    cli: Cli, tmp_path: Path, choices: str
-) -> None:
-    file = tmp_path / "mill.toml"
-    file.write_text(ALIKE.format(choices=choices))
-    code, _, err = cli("ask", file)
-    assert code == 2
-    assert "parameters.bit: choices must be written differently, but" in err
-    assert "can't be told apart in a table or on a command line: drop one, or rename the text" in err
-    assert not (tmp_path / "mill.db").exists()
-
-
 def test_a_study_that_has_such_choices_already_goes_on_and_can_be_exported(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "mill.toml"
     file.write_text(ALIKE.format(choices='"1", 1, "auto"'))

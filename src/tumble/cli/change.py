@@ -28,10 +28,8 @@ from tumble.cli.questions import confirm_at_terminal, warn_elsewhere
 from tumble.errors import InputError
 from tumble.studies import rig, tables
 from tumble.studies.config import NAME, StudyConfig
-from tumble.studies.errors import NoStudy
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
-from tumble.studies.values import check_told_apart
 from tumble.studies.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -58,17 +56,10 @@ def open_ledger(
     if running:
         rig.check(config)
     with _without_garbage_collection():
-        from tumble.studies.ledger import Ledger
+        from tumble.studies.beginning import open_or_begin
 
         quiet_optuna()
-        try:
-            return Ledger(config, reading=reading, creating=False)
-        except NoStudy:
-            if reading or not creating:
-                raise
-        check_told_apart(config.path, config.space)
-        first(config)
-        return Ledger(config)
+        return open_or_begin(config, reading=reading, creating=creating, first=first)
 
 
 def quiet_optuna() -> None:

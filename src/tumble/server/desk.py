@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tumble.errors import TumbleError
+from tumble.studies.beginning import open_or_begin
 from tumble.studies.ledger import Ledger
 from tumble.studies.ownership import this_runner
 from tumble.studies.study_file import read_study_file
@@ -69,7 +70,7 @@ class Desk:
             self._ledger.follow(config)
             return self._ledger
         self._close()
-        self._ledger = Ledger(config, reading=self._reading)
+        self._ledger = open_or_begin(config, reading=self._reading)
         self._ledger.asker = this_runner()
         return self._ledger
 

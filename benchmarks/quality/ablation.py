@@ -23,6 +23,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("widened all along", "tumble", {"widen_at_end": False}),
     Row("θ taken as known", "tumble", {"integrate": False}),
     Row("no surprise", "tumble", {"surprise": None}),
+    Row("safety not doubted", "tumble", {"doubt_safety": False}),
     Row("no additive share", "tumble", {
         "objective": replace(DEFAULT_PRIORS, additive=None),
         "constraint": replace(LIMIT_PRIORS, additive=None),

@@ -15,7 +15,7 @@ from tumble.core.budget import BudgetState
 from tumble.core.history import History
 from tumble.core.method import Method
 from tumble.core.process.crashes import Crashes
-from tumble.core.process.models import fit_models
+from tumble.core.process.models import SAFE_SHARE, fit_models
 from tumble.core.process.sites import SiteCrashes
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
@@ -167,12 +167,46 @@ def test_crashes_alone_are_enough_to_go_on():
     assert np.isfinite(found.mean)
 
 
-@pytest.mark.parametrize(("doubt", "p_safe"), [(True, 0.82), (False, 1.0)])
+@pytest.mark.parametrize(("doubt", "p_safe"), [(True, 0.5), (False, 1.0)])
 def test_before_the_first_trial_a_crash_is_not_ruled_out_where_nothing_else_can_fail(doubt, p_safe):
     nothing = replace(history(np.zeros((0, 2))), crashes_count=True)
     found = suggest(nothing, BudgetState(-1.0, 10, 4), settings=replace(SMALL, doubt_safety=doubt))
     assert found.mode == "start"
     assert found.p_safe == pytest.approx(p_safe, abs=0.005)
+
+
+@pytest.mark.parametrize("limits", [1, 2, 3])
+def test_one_safe_trial_says_nothing_of_settings_far_away(limits):
+    known = history(np.zeros((1, 6)), [1.0], np.full((1, limits), -0.3))
+    settings = replace(SMALL, integrate=False, constraint=replace(SMALL.constraint, additive=None))
+    phi = fit_models(known, settings, None).feasibility
+    assert np.exp(phi.log_prob(np.ones((1, 6))))[0] == pytest.approx(SAFE_SHARE, abs=0.01)
+    assert np.exp(phi.log_prob(np.zeros((1, 6))))[0] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("g", "changes"),
+    [
+        ([[-0.3] * 10], {}),
+        ([[0.3]], {}),
+        ([[-0.3], [-0.2]], {}),
+        ([[-0.3]], {"doubt_safety": False}),
+    ],
+    ids=["many limits", "an unsafe trial", "two trials", "no doubt"],
+)
+def test_else_the_mean_of_a_limit_is_learned(g, changes):
+    X = np.array([[0.1, 0.1], [0.9, 0.9]])[: len(g)]
+    known, settings = history(X, np.ones(len(g)), g), replace(SMALL, **changes)
+    for limit in fit_models(known, settings, None).feasibility.constraints:
+        y, K = limit.outputs.to_model(known.g[:, 0]), limit.chol @ limit.chol.T
+        ones = np.linalg.solve(K, np.ones(len(y)))
+        assert limit.prior_mean == pytest.approx(ones @ y / (ones.sum() + 1.0))
+
+
+def test_in_the_paper_a_limit_has_a_mean_of_0_after_one_safe_trial():
+    known = history(np.zeros((1, 2)), [1.0], [[-0.3]])
+    (limit,) = fit_models(known, Settings.paper(), None).feasibility.constraints
+    assert limit.prior_mean == 0.0
 
 
 @pytest.mark.parametrize("safe", [1, 4])

@@ -164,9 +164,11 @@ class Settings:
         How many draws of the process of crashes P(safe) is averaged over (`core.process.crashes`). 0 for
         normal pseudo-observations in their place, as in 0.1.0: P(safe) then stays low amid safe trials.
     doubt_safety
-        Whether nothing but trials says that crashes are rare: where a crash is the only way to fail, or while
-        every trial crashed, P(safe) is 82 % before the first trial, and counts crashes at once. If False,
-        crashes count after the first one, and are taken to be rarer.
+        Whether nothing but trials says that a setting is safe. Where a crash is the only way to fail, or
+        while every trial crashed, P(safe) is 50 % before the first trial, and counts crashes at once. Where
+        limits are measured, one safe trial says nothing of settings far away, because it was chosen to be
+        safe. If False, crashes count after the first one, and are taken to be rarer, and one safe trial makes
+        far settings likely to be safe.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).

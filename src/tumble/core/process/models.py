@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..arrays import Array, Flags
 from ..calibration import UPPER_QUARTILE, widening
@@ -12,7 +13,7 @@ from ..settings import Settings
 from ..student import Law
 from .covariance import Hyper
 from .crashes import RARE, UNKNOWN, CrashModel, fit_crashes
-from .gp import GP
+from .gp import GP, condition
 from .outputs import Warp
 from .refit import priors_in_use
 from .sites import fit_sites
@@ -21,6 +22,7 @@ from .warps import Measured, refit_warped
 
 REACH = 0.1  # of a lengthscale, and of the unit cube: what counts as near a trial
 LARGEST_ERROR = 6.0  # a standardised error counts for the widening up to this size
+SAFE_SHARE = 0.25  # of all settings at most, as far as one safe trial can say: it was chosen to be safe
 
 
 @dataclass(frozen=True)
@@ -156,11 +158,28 @@ def _fit_output(history: History, output: int, settings: Settings, last: Fitted 
     data = Measured(
         history.X[measured], y[measured], best, limit=output > 0, noise=history.known_noise(output)
     )
-    return refit_warped(
-        data, kernel=settings.kernel, priors=settings.constraint if output else settings.objective,
-        last=hyper, warp=warp, always=settings.relearn == "always", standardize=settings.standardize,
-        choose=settings.warp,
+    priors = settings.constraint if output else settings.objective
+    found = refit_warped(
+        data, kernel=settings.kernel, priors=priors, last=hyper, warp=warp,
+        always=settings.relearn == "always", standardize=settings.standardize, choose=settings.warp,
     )  # fmt: skip
+    doubted = settings.doubt_safety and priors.mean_std is not None
+    if doubted and data.limit and len(data.y) == 1 and data.y[0] <= 0.0:
+        return _unknown_elsewhere(found, data.y, history.g.shape[1])
+    return found
+
+
+def _unknown_elsewhere(gp: GP, g: Array, limits: int) -> GP:
+    """`gp`, the process of one of the `limits`, of which one safe value g (1,) is known.
+
+    A search begins where it is safe, so that its first trial says nothing of settings far away. Its mean is
+    so high that all limits together are kept there with a probability of SAFE_SHARE at most.
+    """
+    least = -float(ndtri(SAFE_SHARE ** (1.0 / limits)) * np.sqrt(gp.hyper.variance))
+    if gp.prior_mean >= least:
+        return gp
+    target = gp.outputs.to_model(g)
+    return condition(gp.kernel, gp.hyper, gp.X, target, prior_mean=least, outputs=gp.outputs)
 
 
 def _law(history: History, j: int, gp: GP, settings: Settings, last: Fitted | None) -> Law:

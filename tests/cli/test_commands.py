@@ -225,7 +225,15 @@ def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: 
 
 
 @pytest.mark.parametrize(
-    "words", [("tell", "drill.toml", "1_0", "cost=1"), ("plan", "--trials", "1_0", "--failures", "2")]
+    "words",
+    [
+        ("tell", "drill.toml", "1_0", "cost=1"),
+        ("plan", "--trials", "1_0", "--failures", "2"),
+        ("run", "drill.toml", "--workers", "1_0"),
+        ("ask", "drill.toml", "-n", "1_0"),
+        ("dashboard", "drill.toml", "--port", "1_0"),
+        ("serve", "drill.toml", "--port", "1_0"),
+    ],
 )
 def test_a_whole_number_has_digits_alone(cli: Cli, words: tuple[str, ...]) -> None:
     code, _, err = cli(*words)

@@ -133,6 +133,7 @@ def test_a_crash_stays_one_until_it_is_said_that_it_did_not_fail(
     questions = answer(monkeypatch, "y")
     cli("ask", study)
     cli("tell", study, 7, "cost=0.3", "load=-0.4", "--failed", "bit broke")
+    assert 'or give --failed "why" or --not-failed' in cli("amend", study, 7)[2]
     out = cli("amend", study, 7, "load=-0.5")[1]
     assert "failed   cost=0.3  load=-0.5 (crash: bit broke) amended" in out
     assert questions[-1].endswith("amend it to cost=0.3  load=-0.5 failed (bit broke)?")

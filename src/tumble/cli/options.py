@@ -33,8 +33,8 @@ class FilePath(click.Path):
         return super().convert(value, param, ctx)
 
 
-class WholeNumber(click.types.IntParamType):
-    """A whole number without _ in it, which Python would pass over."""
+class WholeNumber(click.IntRange):
+    """A whole number, within bounds where they are given, without _ in it, which Python would pass over."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number."""

@@ -108,8 +108,9 @@ def _option(option: click.Option, context: click.Context) -> list[str]:
 
 def _value(option: click.Option, context: click.Context) -> str:
     if isinstance(option.type, click.IntRange):
-        low, high = option.type.min, option.type.max
-        return "whole number" if low is None else f"whole number from {low} to {high}"
+        return f"whole number from {option.type.min} to {option.type.max}"
+    if isinstance(option.type, click.types.IntParamType):
+        return "whole number"
     return f"`{option.make_metavar(context)}`"
 
 

@@ -387,7 +387,7 @@ def test_void_and_amend_refuse_what_is_not_told():
         (lambda: opt.amend(pending, 1.0, [0.0]), "trial 2 is in flight: tell it"),
         (lambda: opt.amend(0, 1.0, [0.0]), "trial 0 is voided: it does not count"),
         (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it does not count"),
-        (lambda: opt.amend(1), "nothing to amend: give a value, a constraint, or failed=True"),
+        (lambda: opt.amend(1), "nothing to amend: give a value, a constraint, failed=True or failed=False"),
         (lambda: opt.amend(1, constraints={}), "nothing to amend"),
         (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),
         (lambda: opt.amend(1, float("nan"), [0.0]), "value must be finite"),

@@ -75,7 +75,7 @@ def _completed(
         constraints is None or (isinstance(constraints, Mapping) and not constraints)
     )
     if is_bare and not may_be_bare:
-        raise InputError("nothing to amend: give a value, a constraint, or failed=True")
+        raise InputError("nothing to amend: give a value, a constraint, failed=True or failed=False")
     value = trial.value if value is None else value
     if constraints is None:
         return value, trial.constraints or None

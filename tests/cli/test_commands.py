@@ -224,6 +224,12 @@ def test_a_command_that_refuses_makes_no_study(cli: Cli, tmp_path: Path, words: 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bowl.toml", "rig.py"]
 
 
+def test_the_help_of_a_number_without_bounds_names_none(cli: Cli) -> None:
+    out = cli("plan", "--help")[1]
+    assert "--trials INTEGER" in out
+    assert "None" not in out
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -167,7 +167,7 @@ def test_crashes_alone_are_enough_to_go_on():
     assert np.isfinite(found.mean)
 
 
-@pytest.mark.parametrize(("doubt", "p_safe"), [(True, 0.5), (False, 1.0)])
+@pytest.mark.parametrize(("doubt", "p_safe"), [(True, 0.82), (False, 1.0)])
 def test_before_the_first_trial_a_crash_is_not_ruled_out_where_nothing_else_can_fail(doubt, p_safe):
     nothing = replace(history(np.zeros((0, 2))), crashes_count=True)
     found = suggest(nothing, BudgetState(-1.0, 10, 4), settings=replace(SMALL, doubt_safety=doubt))

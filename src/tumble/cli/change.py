@@ -17,7 +17,7 @@ from tumble.cli.example import EXAMPLE
 from tumble.cli.options import (
     EPILOG,
     PATH,
-    WholeNumber,
+    WholeNumberBetween,
     as_json,
     parse_results,
     study_file,
@@ -99,7 +99,7 @@ def init(file: Path) -> None:
 
 @click.command(epilog=EPILOG)
 @study_file
-@click.option("--workers", type=WholeNumber(1, 256), default=1, help="How many trials at a time.")
+@click.option("--workers", type=WholeNumberBetween(1, 256), default=1, help="How many trials at a time.")
 @click.option("--quiet", is_flag=True, help="Print nothing but faults.")
 def run(file: Path, workers: int, quiet: bool) -> None:
     """Run the study's command, trial after trial, until nothing is left.
@@ -140,7 +140,7 @@ def exit_with_fault(end: End) -> NoReturn:
 
 @click.command(epilog=EPILOG)
 @study_file
-@click.option("-n", "count", type=WholeNumber(1, 1000), help="How many trials to start at once.")
+@click.option("-n", "count", type=WholeNumberBetween(1, 1000), help="How many trials to start at once.")
 @as_json
 def ask(file: Path, count: int | None, json: bool) -> None:
     """Ask for the next trial, to be run by hand and told later.

@@ -33,14 +33,18 @@ class FilePath(click.Path):
         return super().convert(value, param, ctx)
 
 
-class WholeNumber(click.IntRange):
-    """A whole number, within bounds where they are given, without _ in it, which Python would pass over."""
+class WholeNumber(click.types.IntParamType):
+    """A whole number without _ in it, which Python would pass over."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number."""
         if "_" in str(value):
             self.fail(f"{value!r} is not a whole number; write it without _", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class WholeNumberBetween(WholeNumber, click.IntRange):
+    """The same, within bounds."""
 
 
 def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str | None:

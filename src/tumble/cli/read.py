@@ -9,7 +9,7 @@ import click
 
 from tumble.cli import show
 from tumble.cli.change import open_ledger
-from tumble.cli.options import EPILOG, PATH, WHOLE, WholeNumber, as_json, study_file
+from tumble.cli.options import EPILOG, PATH, WHOLE, WholeNumberBetween, as_json, study_file
 from tumble.explanation import count
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
@@ -114,7 +114,7 @@ def report(file: Path, out: Path) -> None:
 @click.command(epilog=EPILOG)
 @study_file
 @click.option(
-    "--port", type=WholeNumber(0, 65535), default=8080, show_default=True, help="0 for any free one."
+    "--port", type=WholeNumberBetween(0, 65535), default=8080, show_default=True, help="0 for any free one."
 )
 def dashboard(file: Path, port: int) -> None:
     """Serve the study's pages on this machine only (127.0.0.1), until Ctrl-C.

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tumble.cli.change import quiet_optuna
-from tumble.cli.options import EPILOG, WholeNumber, study_file
+from tumble.cli.options import EPILOG, WholeNumberBetween, study_file
 from tumble.errors import InputError
 from tumble.studies.study_file import read_study_file
 
@@ -21,7 +21,7 @@ FOR_A_PHONE = (
 @click.command(epilog=EPILOG)
 @study_file
 @click.option(
-    "--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0 for any free one."
+    "--port", type=WholeNumberBetween(0, 65535), default=8000, show_default=True, help="0 for any free one."
 )
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for the whole network; needs a token."

@@ -165,7 +165,7 @@ class Settings:
         normal pseudo-observations in their place, as in 0.1.0: P(safe) then stays low amid safe trials.
     doubt_safety
         Whether nothing but trials says that a setting is safe. Where a crash is the only way to fail, or
-        while every trial crashed, P(safe) is 50 % before the first trial, and counts crashes at once. Where
+        while every trial crashed, P(safe) is 82 % before the first trial, and counts crashes at once. Where
         limits are measured, one safe trial says nothing of settings far away, because it was chosen to be
         safe. If False, crashes count after the first one, and are taken to be rarer, and one safe trial makes
         far settings likely to be safe.

@@ -111,7 +111,7 @@ def amended(
         _check_usable(results)
         return Amended(dict(results), failed or (entry.reading.reason if has_crashed else ""), "failed")
     if not results and not (failed is False and has_crashed):
-        other = " or --not-failed" if has_crashed else ""
+        other = " or --not-failed" if has_crashed and entry.results else ""
         raise InputError(f'nothing to amend: name a result such as cost=3.2, or give --failed "why"{other}')
     merged = {**entry.results, **results}
     if failed is None and has_crashed:

@@ -89,7 +89,7 @@ def test_crashes_all_around_are_believed():
 def test_nothing_but_crashes_proves_no_safety_anywhere(dim, count):
     X = np.random.default_rng(count).random((count, dim)) * 0.2
     crashes = fit_crashes(X, np.ones(count, dtype=bool), "matern52")
-    assert 0.2 < np.exp(crashes.log_prob(np.ones((1, dim))))[0] < 0.5
+    assert 0.2 < np.exp(crashes.log_prob(np.ones((1, dim))))[0] < 0.82
 
 
 def test_far_from_all_trials_p_safe_is_that_before_any_trial():
@@ -97,13 +97,12 @@ def test_far_from_all_trials_p_safe_is_that_before_any_trial():
     nothing = safe_before_any_trial(MeanLaw(-1.3, 0.0))
     crashes = fit_crashes(np.zeros((1, 1)), np.array([False]), "se", MeanLaw(-1.3, 0.0))
     assert np.exp(crashes.log_prob(far))[0] == pytest.approx(nothing, abs=1e-6)
-    assert safe_before_any_trial() == pytest.approx(0.5, abs=0.005)
+    assert safe_before_any_trial() == pytest.approx(0.82, abs=0.005)
 
 
 def test_one_safe_trial_says_little_of_the_opposite_corner():
     crashes = fit_crashes(np.zeros((1, 6)), np.array([False]), "matern52")
-    # Two normal values of mean 0 that share half of their variance: Pr(both < 0) = 1/4 + asin(1/2) / (2 π)
-    assert np.exp(crashes.log_prob(np.ones((1, 6))))[0] == pytest.approx(2.0 / 3.0, abs=0.01)
+    assert np.exp(crashes.log_prob(np.ones((1, 6))))[0] == pytest.approx(0.86, abs=0.02)
     assert np.exp(crashes.log_prob(np.zeros((1, 6))))[0] > 0.97
 
 

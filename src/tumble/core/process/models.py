@@ -22,7 +22,7 @@ from .warps import Measured, refit_warped
 
 REACH = 0.1  # of a lengthscale, and of the unit cube: what counts as near a trial
 LARGEST_ERROR = 6.0  # a standardised error counts for the widening up to this size
-SAFE_SHARE = 0.25  # of all settings at most, as far as one safe trial can say: it was chosen to be safe
+SAFE_SHARE = 0.25  # of all settings, as far as one safe trial can say: it was chosen to be safe
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,8 @@ def _unknown_elsewhere(gp: GP, g: Array, limits: int) -> GP:
     """`gp`, the process of one of the `limits`, of which one safe value g (1,) is known.
 
     A search begins where it is safe, so that its first trial says nothing of settings far away. Its mean is
-    so high that all limits together are kept there with a probability of SAFE_SHARE at most.
+    so high that all limits together would be kept there with a probability of SAFE_SHARE at most, if
+    hyperparameters were known and nothing but the mean were common to both. As it is, P(safe) is larger.
     """
     least = -float(ndtri(SAFE_SHARE ** (1.0 / limits)) * np.sqrt(gp.hyper.variance))
     if gp.prior_mean >= least:

@@ -849,7 +849,7 @@ def test_a_setting_of_ones_own_is_in_flight_like_any_other() -> None:
     opt.tell(first, 1.0, [-0.5])
     second = opt.try_([0.3])
     assert 0.0 < second.p_safe <= 1.0
-    assert second.why.startswith("Trial 1: a setting of your own; P(safe) = 98 %, predicted")
+    assert second.why.startswith("Trial 1: a setting of your own; P(safe) = 96.9 %, predicted")
     again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
     again.tell(second, 1.1, [-0.4])
     assert again.trials[1].suggestion is not None

@@ -53,3 +53,20 @@ def write_study(
     path = folder / "bowl.toml"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+MILL = """name = "mill"
+objective = "cost"
+trials = 6
+failures = 2
+storage = "sqlite:///mill.db"
+[parameters]
+bit = {{ choices = [{choices}] }}
+"""
+
+
+def write_mill(folder: Path, choices: str) -> Path:
+    """A study of one parameter, which has these choices."""
+    file = folder / "mill.toml"
+    file.write_text(MILL.format(choices=choices))
+    return file

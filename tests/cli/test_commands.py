@@ -20,7 +20,7 @@ import sqlalchemy
 import tumble
 from tests.forked import Forked
 from tests.studies.test_study_file import BAD
-from tests.study_files import write_study
+from tests.study_files import write_mill, write_study
 from tumble.cli import show
 from tumble.studies.ledger import Ledger
 from tumble.studies.planning import make_plan
@@ -765,19 +765,8 @@ def test_status_says_of_which_suggestions_the_gain_is(tmp_path: Path) -> None:
     )
 
 
-ALIKE = """name = "mill"
-objective = "cost"
-trials = 6
-failures = 2
-storage = "sqlite:///mill.db"
-[parameters]
-bit = {{ choices = [{choices}] }}
-"""
-
-
 def test_a_study_that_has_such_choices_already_goes_on_and_can_be_exported(cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "mill.toml"
-    file.write_text(ALIKE.format(choices='"1", 1, "auto"'))
+    file = write_mill(tmp_path, '"1", 1, "auto"')
     with Ledger(read_study_file(file)) as ledger:  # as it was begun before they were refused
         ledger.tell(ledger.ask().number, {"cost": 1.0})
     assert cli("export", file, tmp_path / "mill.csv")[0] == 0
@@ -785,8 +774,7 @@ def test_a_study_that_has_such_choices_already_goes_on_and_can_be_exported(cli: 
 
 
 def test_a_spreadsheet_writes_the_texts_true_and_false_in_capitals(cli: Cli, tmp_path: Path) -> None:
-    file, table = tmp_path / "mill.toml", tmp_path / "old.csv"
-    file.write_text(ALIKE.format(choices='"true", "false"'))
+    file, table = write_mill(tmp_path, '"true", "false"'), tmp_path / "old.csv"
     table.write_text("bit,cost\nTRUE,1\nFALSE,2\n")
     assert cli("import", file, table)[0] == 0
     with Ledger(read_study_file(file)) as ledger:
@@ -794,8 +782,7 @@ def test_a_spreadsheet_writes_the_texts_true_and_false_in_capitals(cli: Cli, tmp
 
 
 def test_limits_that_an_export_named_are_no_part_of_why_a_trial_crashed(cli: Cli, tmp_path: Path) -> None:
-    file, table = tmp_path / "mill.toml", tmp_path / "old.csv"
-    file.write_text(ALIKE.format(choices='"hss", "carbide"'))
+    file, table = write_mill(tmp_path, '"hss", "carbide"'), tmp_path / "old.csv"
     table.write_text("bit,cost,failed,reason\nhss,,1,crash: bit broke; breaks torque <= 14 by 1\n")
     assert cli("import", file, table)[0] == 0
     with Ledger(read_study_file(file)) as ledger:

@@ -184,6 +184,17 @@ def test_one_safe_trial_says_nothing_of_settings_far_away(limits):
     assert np.exp(phi.log_prob(np.zeros((1, 6))))[0] > 0.99
 
 
+@pytest.mark.parametrize("limits", [1, 2])
+@pytest.mark.parametrize("dim", [1, 2, 6])
+def test_with_unknown_hyperparameters_p_safe_far_away_is_a_quarter_to_a_half(limits, dim):
+    known = history(np.zeros((1, dim)), [1.0], np.full((1, limits), -0.3))
+    doubted, old = (
+        np.exp(fit_models(known, settings, None).feasibility.log_prob(np.ones((1, dim))))[0]
+        for settings in (SMALL, replace(SMALL, doubt_safety=False))
+    )
+    assert 0.25 < doubted < 0.5 < old
+
+
 @pytest.mark.parametrize(
     ("g", "changes"),
     [

@@ -6,30 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.study_files import write_mill
 from tumble.studies.beginning import open_or_begin
 from tumble.studies.errors import NoStudy, StudyFileError
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
-MILL = """name = "mill"
-objective = "cost"
-trials = 6
-failures = 2
-storage = "sqlite:///mill.db"
-[parameters]
-bit = {{ choices = [{choices}] }}
-"""
-
-
-def written(folder: Path, choices: str) -> Path:
-    file = folder / "mill.toml"
-    file.write_text(MILL.format(choices=choices))
-    return file
-
 
 @pytest.mark.parametrize("choices", ['"1", 1', '1.0, "hss", " 1"', '"True", true'])
 def test_choices_that_are_written_alike_begin_no_study_and_stop_none(tmp_path: Path, choices: str) -> None:
-    config = read_study_file(written(tmp_path, choices))
+    config = read_study_file(write_mill(tmp_path, choices))
     with pytest.raises(StudyFileError, match=r"mill\.toml: parameters\.bit: choices must be written differ"):
         open_or_begin(config)
     assert not (tmp_path / "mill.db").exists()
@@ -39,7 +25,7 @@ def test_choices_that_are_written_alike_begin_no_study_and_stop_none(tmp_path: P
 
 
 def test_what_is_only_read_or_may_not_be_created_is_not_begun(tmp_path: Path) -> None:
-    config = read_study_file(written(tmp_path, '"hss", "carbide"'))
+    config = read_study_file(write_mill(tmp_path, '"hss", "carbide"'))
     with pytest.raises(NoStudy):
         open_or_begin(config, reading=True)
     with pytest.raises(NoStudy):

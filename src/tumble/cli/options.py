@@ -44,7 +44,7 @@ class WholeNumber(click.types.IntParamType):
 
 
 class WholeNumberBetween(WholeNumber, click.IntRange):
-    """The same, within bounds."""
+    """A whole number within bounds, without _ in it."""
 
 
 def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str | None:

@@ -172,9 +172,9 @@ def _fit_output(history: History, output: int, settings: Settings, last: Fitted 
 def _unknown_elsewhere(gp: GP, g: Array, limits: int) -> GP:
     """`gp`, the process of one of the `limits`, of which one safe value g (1,) is known.
 
-    A search begins where it is safe, so that its first trial says nothing of settings far away. Its mean is
-    so high that all limits together would be kept there with a probability of SAFE_SHARE at most, if
-    hyperparameters were known and nothing but the mean were common to both. As it is, P(safe) is larger.
+    A search begins where it is safe, so that its first trial says nothing of settings far away. The mean of
+    the process is raised: where hyperparameters are known, and nothing ties a setting to the trial, all
+    limits together are kept with a probability of SAFE_SHARE at most. With unknown ones P(safe) is larger.
     """
     least = -float(ndtri(SAFE_SHARE ** (1.0 / limits)) * np.sqrt(gp.hyper.variance))
     if gp.prior_mean >= least:

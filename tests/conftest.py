@@ -79,3 +79,18 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def dask_cluster() -> Iterator[Any]:
+    """Two Dask workers here, on any free ports: one of Dask's own is taken where two tests run at once."""
+    distributed = pytest.importorskip("distributed")
+    free = "127.0.0.1:0"
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=free,
+        worker_dashboard_address=free,
+    ) as cluster:
+        yield cluster

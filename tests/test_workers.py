@@ -164,14 +164,10 @@ def test_a_number_of_trials_at_once_that_can_not_be_used_is_refused():
         run(pytest.fail, workers=2, parallel=0)
 
 
-def test_a_dask_cluster_runs_the_trials():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+def test_a_dask_cluster_runs_the_trials(dask_cluster):
+    from distributed import Client
+
+    with Client(dask_cluster) as client:
         result = run(bowl, workers=client.get_executor(), parallel=2)
     assert (result.n_told, result.success) == (8, True)
 

@@ -197,14 +197,11 @@ def test_processes_with_one_blas_thread_each_do_the_runs(tmp_path, monkeypatch):
     assert os.environ["OMP_NUM_THREADS"] == "1"
 
 
-def test_a_dask_cluster_does_the_runs(tmp_path):
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
-        address = cluster.scheduler_address
-        assert address.startswith("inproc://")
-        spec = Spec("figure1", "xs", 0, 1, settings={**Settings().to_dict(), "grid": 32})
-        summary = pool.run_all([spec], Store(tmp_path), executor=address, out=io.StringIO())
+def test_a_dask_cluster_does_the_runs(tmp_path, dask_cluster):
+    address = dask_cluster.scheduler_address
+    assert address.startswith("inproc://")
+    spec = Spec("figure1", "xs", 0, 1, settings={**Settings().to_dict(), "grid": 32})
+    summary = pool.run_all([spec], Store(tmp_path), executor=address, out=io.StringIO())
     assert summary == pool.Summary(1, 0, ())
 
 

@@ -220,6 +220,18 @@ def test_a_soft_budget_uses_every_trial_while_it_holds():
     assert (res.n_told, res.n_failures) == (12, 2)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_with_one_failure_to_spend_the_search_does_not_end_with_its_first_step(seed):
+    def disk(x):
+        if np.hypot(x[0] - 0.5, x[1] - 0.4) > 0.35:
+            raise tumble.Failure("stalled")
+        return float((x[0] - 0.7) ** 2 + (x[1] - 0.5) ** 2)
+
+    result = tumble.minimize(disk, [(0.0, 1.0)] * 2, trials=20, failures=1, x0=[0.5, 0.3], seed=seed)
+    assert result.nfev == 20
+    assert result.fun < 0.01 < disk([0.5, 0.3])
+
+
 def test_a_soft_budget_ends_with_one_failure_beyond_it():
     calls = iter([-1.0] * 6)
     res = run(lambda x: (bowl(x), [next(calls, 1.0)]), 16, failures=2, settings=replace(TINY, delta=None))

@@ -14,6 +14,7 @@ from .plan import Row
 
 XS = Row("Xs in place of EI", "xsf")
 TOLD = Row("noise known", "tumble-told")
+ONE = Row("B = 1", "tumble", failures=1)
 SWITCHES: tuple[Row, ...] = (
     Row("no warp", "tumble", {"warp": False}),
     Row("no softened φ", "tumble", {"soften_phi": False}),
@@ -45,6 +46,8 @@ SWITCHES: tuple[Row, ...] = (
     Row("no survey", "tumble", {"survey": 0.0}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
     Row("noise not weighed", "tumble", {"weigh_noise": False}),
+    ONE,
+    Row("the only failure at once", "tumble", {"rho_only": None}, ONE.name, failures=1),
     TOLD,
     Row("known noise not weighed", "tumble-told", {"weigh_noise": False}, TOLD.name),
     Row("more noise expected of f", "tumble", {

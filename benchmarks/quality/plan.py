@@ -33,12 +33,15 @@ class Row:
         Settings that differ from the default.
     against
         The row that it is compared with, where there is one.
+    failures
+        B; None for that of the problem.
     """
 
     name: str
     method: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     against: str = "tumble"
+    failures: int | None = None
 
     def settings(self) -> dict[str, Any]:
         """In full, JSON-ready."""
@@ -105,7 +108,7 @@ def _spec(row: Row, family: str, seed: int) -> Spec | None:
         method=row.method,
         seed=seed,
         trials=problem.trials,
-        failures=problem.failures,
+        failures=problem.failures if row.failures is None else row.failures,
         on_exhausted="safe",
         block=row.name,
         settings=row.settings(),

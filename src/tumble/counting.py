@@ -221,7 +221,7 @@ def history(
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
-        crashes_count=failures is not None and count == 0,
+        crashes_afforded=failures if count == 0 else None,
         guessed=stopped if stopped.any() else None,
     )
 

@@ -167,9 +167,9 @@ def test_crashes_alone_are_enough_to_go_on():
     assert np.isfinite(found.mean)
 
 
-@pytest.mark.parametrize(("doubt", "p_safe"), [(True, 0.82), (False, 1.0)])
-def test_before_the_first_trial_a_crash_is_not_ruled_out_where_nothing_else_can_fail(doubt, p_safe):
-    nothing = replace(history(np.zeros((0, 2))), crashes_count=True)
+@pytest.mark.parametrize(("doubt", "afforded", "p_safe"), [(True, 4, 0.5), (True, 0, 0.82), (False, 4, 1.0)])
+def test_before_the_first_trial_a_crash_is_not_ruled_out_where_nothing_else_can_fail(doubt, afforded, p_safe):
+    nothing = replace(history(np.zeros((0, 2))), crashes_afforded=afforded)
     found = suggest(nothing, BudgetState(-1.0, 10, 4), settings=replace(SMALL, doubt_safety=doubt))
     assert found.mode == "start"
     assert found.p_safe == pytest.approx(p_safe, abs=0.005)
@@ -225,13 +225,13 @@ def test_before_the_first_crash_p_safe_counts_crashes_where_nothing_else_can_fai
     X = np.random.default_rng(0).random((safe, 2))
     known = history(X, X[:, 0])
     assert fit_models(known, SMALL, None).feasibility.crash is None
-    counted = fit_models(replace(known, crashes_count=True), SMALL, None).feasibility
+    counted = fit_models(replace(known, crashes_afforded=4), SMALL, None).feasibility
     p = np.exp(counted.log_prob(np.array([[0.0, 0.0], [1.0, 1.0], X[0]])))
     assert p.max() < 1.0
     assert p[2] > 0.95
     assert p[:2].min() < 0.95
     old = replace(SMALL, crash_draws=0)
-    assert fit_models(replace(known, crashes_count=True), old, None).feasibility.crash is None
+    assert fit_models(replace(known, crashes_afforded=4), old, None).feasibility.crash is None
 
 
 def test_a_crash_teaches_even_without_a_budget():

@@ -41,6 +41,32 @@ def test_nothing_happens_before_the_first_trial():
     assert state.rho == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(
+    ("failures", "changes", "rho"),
+    [
+        (1, {}, 0.99),
+        (1, {"rho_only": 0.9}, 0.9),
+        (1, {"rho_only": None}, 0.1),
+        (1, {"rho_0": 0.95, "rho_only": 0.9}, 0.95),
+        (1, {"rho_safe": 0.6}, 0.6),
+        (2, {}, 0.1),
+        (0, {}, 0.1),
+    ],
+)
+def test_the_only_failure_is_not_spent_on_the_first_trial(failures, changes, rho):
+    assert start(25, failures, replace(PLAIN, **changes)).rho == pytest.approx(rho)
+
+
+def test_the_paper_spends_the_only_failure_as_any_other():
+    assert start(25, 1, Settings.paper()).rho == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("boldness", [0.0, 0.5, 1.0])
+def test_boldness_is_meant_for_the_only_failure_too(boldness):
+    settings = Settings(boldness=boldness)
+    assert start(25, 1, settings).rho == start(25, 2, settings).rho
+
+
 def test_a_trace_of_a_success_a_failure_and_a_success_by_hand():
     """T = 10, B = 2. After each trial ΔT is 9, 8, 7 and ΔB is 2, 1, 1; z_safe = -z_risk = 2.3263."""
     state = step(start(10, 2, PLAIN), False, PLAIN)

@@ -16,7 +16,7 @@ from .history import History
 from .method import Method
 from .process.crashes import safe_before_any_trial
 from .process.gp import GP
-from .process.models import Fitted, fit_models
+from .process.models import Fitted, doubtful, fit_models
 from .search.candidates import all_over
 from .search.context import Context
 from .search.domain import Domain
@@ -243,6 +243,7 @@ def _first(
         x = x[[np.abs(x[:, None, :] - history.pending).max(axis=2).min(axis=1).argmax()]]
     G = history.g.shape[1]
     unknown = np.full(G, np.nan)
-    crash = [safe_before_any_trial()] if history.crashes_count and settings.doubt_safety else []
+    doubt = settings.doubt_safety and history.crashes_afforded is not None
+    crash = [safe_before_any_trial(doubtful(history))] if doubt else []
     p_each = np.array([0.5] * G + crash)
     return Proposal(x[0], "start", rho, float(np.prod(p_each)), p_each, np.nan, np.nan, unknown, unknown)

@@ -53,8 +53,11 @@ class BudgetState:
 
 
 def start(trials: int, failures: int, settings: Settings) -> BudgetState:
-    """Before the first trial nothing has happened: z = Φ^-1(ρ_0)."""
-    return BudgetState(float(ndtri(settings.rho_0)), trials, failures, None if failures else trials)
+    """Before the first trial nothing has happened: z = Φ^-1(ρ_0), or that of `settings.rho_only`."""
+    rho = settings.rho_0
+    if failures == 1 and settings.rho_only is not None:
+        rho = max(rho, min(settings.rho_only, settings.rho_safe))
+    return BudgetState(float(ndtri(rho)), trials, failures, None if failures else trials)
 
 
 def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:

@@ -55,8 +55,8 @@ class History:
         between the quantiles 16 and 84 %.
     noise : (1 + G,)
         Standard deviations of what is measured, the objective first; NaN, or None for all, where not known.
-    crashes_count
-        Whether a crash is the only way to fail, and failures are limited.
+    crashes_afforded
+        How many crashes the budget affords where nothing else can fail; else None.
     guessed : (N,)
         Whose values were not measured, and are guesses: such a trial is not safe. None for no trial's.
     """
@@ -69,7 +69,7 @@ class History:
     predicted_mean: Array
     predicted_std: Array
     noise: Array | None = None
-    crashes_count: bool = False
+    crashes_afforded: int | None = None
     guessed: Flags | None = None
 
     def known_noise(self, output: int) -> float | None:

@@ -20,7 +20,7 @@ Relearn = Literal["settled", "always"]
 DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
 SMALLEST = 1e-6  # width and power of a law with a tail; the largest ones are 1 / SMALLEST
-BOLDNESS = {"rho_0": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at a boldness of 0 and of 1
+BOLDNESS = {"rho_0": (0.99, 0.1), "rho_only": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at 0 and at 1
 MANY = 400  # trials; with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
@@ -59,9 +59,12 @@ class Settings:
         The P(safe) towards which the controller moves while trials pass and failures are left.
     rho_0
         The P(safe) that is asked of the first trial.
+    rho_only
+        The same where B = 1: after the only failure little could be learned any more. None for `rho_0`.
     boldness
-        From 0, cautious, to 1: how much risk is taken while failures are left. It sets `rho_0` and `rho_risk`
-        on the scale of Φ^-1: at 1 to the paper's 0.1 and 0.01, at 0 to 0.99 and 0.9. None for both as given.
+        From 0, cautious, to 1: how much risk is taken while failures are left. On the scale of Φ^-1 it sets
+        `rho_0` and `rho_only` to 0.99 at 0 and to 0.1 at 1, and `rho_risk` to 0.9 and 0.01. None for all as
+        given.
     rho_b
         The search is bold while the controller asks for a P(safe) up to this one, and careful above it.
     delta
@@ -165,10 +168,10 @@ class Settings:
         normal pseudo-observations in their place, as in 0.1.0: P(safe) then stays low amid safe trials.
     doubt_safety
         Whether nothing but trials says that a setting is safe. Where a crash is the only way to fail, or
-        while every trial crashed, P(safe) is 82 % before the first trial, and counts crashes at once. Where
-        limits are measured, one safe trial says nothing of settings far away, because it was chosen to be
-        safe. If False, crashes count after the first one, and are taken to be rarer, and one safe trial makes
-        far settings likely to be safe.
+        while every trial crashed, P(safe) is 50 % before the first trial, and counts crashes at once; with a
+        budget that affords no crash it is 82 %. Where limits are measured, one safe trial says nothing of
+        settings far away, because it was chosen to be safe. If False, crashes count after the first one, and
+        are taken to be rarer, and one safe trial makes far settings likely to be safe.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).
@@ -193,6 +196,7 @@ class Settings:
     rho_safe: float = 0.99
     rho_risk: float = 0.01
     rho_0: float = 0.1
+    rho_only: float | None = 0.99
     boldness: float | None = None
     rho_b: float = 0.5
     delta: float | None = 0.02
@@ -251,8 +255,9 @@ class Settings:
                 "settings need rho_risk <= rho_0 <= rho_safe, "
                 f"not {self.rho_risk}, {self.rho_0}, {self.rho_safe}"
             )
-        if self.delta is not None:
-            self._keep("delta", checks.between(self.delta, "settings.delta", 0.0, 1.0))
+        for name in ("rho_only", "delta"):
+            if getattr(self, name) is not None:
+                self._keep(name, checks.between(getattr(self, name), f"settings.{name}", 0.0, 1.0))
         for name, words in (
             ("kernel", Kernel),
             ("minima", MinimumLaw),
@@ -320,6 +325,7 @@ class Settings:
             raw_samples=512,
             descend=False,
             safety_first=False,
+            rho_only=None,
             keep_last_failure=False,
             safest_odds=None,
             soften_phi=False,
@@ -378,7 +384,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
         "search": "excursion", **dict.fromkeys(later, False), "crash_draws": 0,
-        "survey": 0.0,
+        "survey": 0.0, "rho_only": None,
     }  # fmt: skip
 
 

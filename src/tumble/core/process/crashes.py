@@ -46,7 +46,8 @@ class MeanLaw(NamedTuple):
     spread: float
 
 
-UNKNOWN = MeanLaw(-1.3, 1.0)  # nothing says how large a part of the settings crashes: P(safe) is 82 %
+UNKNOWN = MeanLaw(0.0, 1.0)  # nothing says how large a part of the settings crashes: P(safe) is 50 %
+FEW = MeanLaw(-1.3, 1.0)  # who can't afford one crash has reason to expect few: P(safe) is 82 %
 RARE = MeanLaw(-1.9, 0.8)  # limits are measured, and a crash is what they do not explain: P(safe) is 93 %
 
 
@@ -148,7 +149,7 @@ class Crashes:
 CrashModel: TypeAlias = Crashes | SiteCrashes
 
 
-def safe_before_any_trial(mean: MeanLaw = UNKNOWN) -> float:
+def safe_before_any_trial(mean: MeanLaw) -> float:
     """P(safe) of any setting where nothing was tried."""
     return float(ndtr(-mean.centre / np.sqrt(1.0 + mean.spread**2 + SHARPNESS**2)))
 

@@ -12,7 +12,7 @@ from ..history import History
 from ..settings import Settings
 from ..student import Law
 from .covariance import Hyper
-from .crashes import RARE, UNKNOWN, CrashModel, fit_crashes
+from .crashes import FEW, RARE, UNKNOWN, CrashModel, MeanLaw, fit_crashes
 from .gp import GP, condition
 from .outputs import Warp
 from .refit import priors_in_use
@@ -139,12 +139,18 @@ def _like_crashes(above: Flags, errors: Array, settings: Settings) -> Flags:
 
 def _crashes(history: History, crashed: Flags, settings: Settings) -> CrashModel | None:
     """The process of crashes, given which trials count as crashed (N,); None where none is needed."""
-    doubt = settings.doubt_safety and (history.crashes_count or bool(crashed.all()))
+    doubt = settings.doubt_safety and (history.crashes_afforded is not None or bool(crashed.all()))
     if not (crashed.any() or (doubt and settings.crash_draws and len(crashed))):
         return None
     if not settings.crash_draws:
         return fit_sites(history.X, crashed, settings.kernel)
-    return fit_crashes(history.X, crashed, settings.kernel, UNKNOWN if doubt else RARE, settings.crash_draws)
+    mean = doubtful(history) if doubt else RARE
+    return fit_crashes(history.X, crashed, settings.kernel, mean, settings.crash_draws)
+
+
+def doubtful(history: History) -> MeanLaw:
+    """The law of crashes where nothing but them fails, or nothing else has happened."""
+    return FEW if history.crashes_afforded == 0 else UNKNOWN
 
 
 def _fit_output(history: History, output: int, settings: Settings, last: Fitted | None) -> GP:

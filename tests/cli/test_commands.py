@@ -613,7 +613,8 @@ def test_a_plan_says_how_long_risk_lasts_and_what_a_failure_costs(cli: Cli) -> N
     ("failures", "words"),
     [
         (0, "risk is taken in 0 of 30 trials."),
-        (1, "risk is taken in 30 of 30 trials."),
+        (1, "risk is taken in 8 of 30 trials."),
+        (2, "risk is taken in 30 of 30 trials; 1 early one looks where nothing was tried."),
         (3, "risk is taken in 30 of 30 trials; 1 early one looks where nothing was tried."),
         (8, "risk is taken in 30 of 30 trials; 4 early ones look where nothing was tried."),
         (30, "risk is taken in 30 of 30 trials; 6 early ones look where nothing was tried."),
@@ -633,12 +634,36 @@ def test_the_survey_of_a_plan_is_the_one_that_is_made() -> None:
     assert made == make_plan(30, 8).surveyed
 
 
-@pytest.mark.parametrize(("trials", "failures"), [(1, 0), (1, 1), (10, 0), (10, 10), (200, 3)])
-def test_every_plan_adds_up(trials: int, failures: int) -> None:
-    plan = make_plan(trials, failures)
+@pytest.mark.parametrize(("trials", "failures"), [(1, 0), (1, 1), (10, 0), (10, 10), (25, 1), (200, 3)])
+@pytest.mark.parametrize("boldness", [None, 0.0, 0.4])
+def test_every_plan_adds_up(trials: int, failures: int, boldness: float | None) -> None:
+    plan = make_plan(trials, failures, tumble.Settings(boldness=boldness))
     assert len(plan.costs) <= failures
-    assert sum(1 + cost.careful for cost in plan.costs) <= trials
+    ends = [*(cost.trial - 1 for cost in plan.costs[1:]), trials]
+    assert [cost.trial + cost.careful for cost in plan.costs] == ends[: len(plan.costs)]
     assert str(plan)
+
+
+def test_a_plan_may_be_that_of_a_study_file(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=20, failures=3, extra="boldness = 0.0")
+    code, out, _ = cli("plan", file)
+    assert code == 0
+    assert out.startswith("20 trials, 3 failures.\nThe first trial asks for P(safe) >= 0.9900.")
+    assert cli("plan", file, "--failures", 0, "--trials", 7)[1].startswith("7 trials, 0 failures.\n")
+    assert list(tmp_path.glob("*.db")) == []
+
+
+@pytest.mark.parametrize("words", [(), ("--trials", 3), ("--failures", 3)])
+def test_a_plan_needs_a_study_file_or_both_numbers(cli: Cli, words: tuple[object, ...]) -> None:
+    code, _, err = cli("plan", *words)
+    assert code == 2
+    assert "give a study file, or --trials and --failures, such as tumble plan --trials 60" in err
+
+
+def test_a_study_without_a_budget_has_no_plan(cli: Cli, tmp_path: Path) -> None:
+    code, _, err = cli("plan", write_study(tmp_path, failures=None))
+    assert code == 2
+    assert "limits no failures, so that there is nothing to plan; give --failures" in err
 
 
 def test_importing_tumble_loads_none_of_the_command_line() -> None:

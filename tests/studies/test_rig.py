@@ -115,6 +115,21 @@ def test_a_value_beyond_1e300_is_a_failure_too(tmp_path: Path) -> None:
     assert rig.run(script(tmp_path, code), SETTING, 0) == rig.Crashed("returned 1e+301", {"torque": 2.0})
 
 
+@pytest.mark.parametrize(
+    ("line", "reason", "kept"),
+    [
+        ('{"cost": 1, "torque": NaN}', "returned nan as torque", {"cost": 1.0}),
+        ("cost=1 torque=-inf", "returned -inf as torque", {"cost": 1.0}),
+        ('{"cost": 1, "torque": 1e301}', "returned 1e+301 as torque", {"cost": 1.0}),
+        ('{"cost": NaN, "torque": NaN}', "returned nan", {}),
+    ],
+)
+def test_a_limited_result_that_is_not_finite_is_a_failure_as_in_minimize(
+    tmp_path: Path, line: str, reason: str, kept: dict[str, float]
+) -> None:
+    assert rig.judge(0, line, script(tmp_path, "")) == rig.Crashed(reason, kept)
+
+
 def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time; p = subprocess.Popen(['sleep', '60']);"
@@ -146,7 +161,7 @@ def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tm
         ),
         ("cost=1 torque=1_000", "'torque' in the last line of the output must be a number, but is '1_000'"),
         ('{"cost": true, "torque": 1}', "must be a number, but is True"),
-        ('{"cost": 1, "torque": NaN}', "'torque' in the last line of the output must be a number"),
+        ('{"cost": 1, "torque": null}', "'torque' in the last line of the output must be a number"),
     ],
 )
 def test_an_unusable_last_line_is_nobodys_failure_and_is_shown(

@@ -10,9 +10,12 @@ import click
 from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, WHOLE, WholeNumberBetween, as_json, study_file
+from tumble.errors import InputError
 from tumble.explanation import count
+from tumble.methods import resolve_settings
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
+from tumble.studies.study_file import read_study_file
 
 
 @click.command(epilog=EPILOG)
@@ -61,17 +64,31 @@ def best(file: Path, json: bool) -> None:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--trials", type=WHOLE, required=True, help="T, the number of trials.")
-@click.option("--failures", type=WHOLE, required=True, help="B, the number of failures.")
+@click.argument("file", type=PATH, required=False)
+@click.option("--trials", type=WHOLE, help="T, the number of trials; that of the file without.")
+@click.option("--failures", type=WHOLE, help="B, the number of failures; that of the file without.")
 @as_json
-def plan(trials: int, failures: int, json: bool) -> None:
+def plan(file: Path | None, trials: int | None, failures: int | None, json: bool) -> None:
     """Say what the controller would do: how long risk lasts, and what each failure costs.
+
+    With a study file it is that of the study from its first trial on, with its boldness.
 
     Example: tumble plan --trials 60 --failures 6
     """
     from tumble.studies.planning import make_plan
 
-    found = make_plan(trials, failures)
+    settings = None
+    if file is not None:
+        config = read_study_file(file)
+        settings = resolve_settings(config.settings, config.boldness)
+        trials = config.trials if trials is None else trials
+        failures = config.failures if failures is None else failures
+        if failures is None:
+            raise InputError(f"{file} limits no failures, so that there is nothing to plan; give --failures")
+    if trials is None or failures is None:
+        example = "such as tumble plan --trials 60 --failures 6"
+        raise InputError(f"give a study file, or --trials and --failures, {example}")
+    found = make_plan(trials, failures, settings)
     print(show.as_json(asdict(found)) if json else str(found))
 
 

@@ -145,10 +145,9 @@ def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ..
         before = budget.required(state, settings)
         if bold and pending is not None:
             costs.append(Cost(len(costs) + 1, *pending, careful))
-            pending, careful = None, 0
         state = budget.step(state, bold, settings)
         if bold:
-            pending = (trial, before, budget.required(state, settings))
+            pending, careful = (trial, before, budget.required(state, settings)), 0
         else:
             careful += 1
     if pending is not None:

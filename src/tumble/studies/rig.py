@@ -4,7 +4,7 @@ What a command may say, and what it means:
 
 ====================================  =======================================================================
 ends with 0, last line usable         `Measured`: a value and whatever else it printed
-ends with 0, objective not finite     `Crashed` ("returned nan"): a failure, with the constraints measured
+ends with 0, a result not finite      `Crashed` ("returned nan"): a failure, with what else was measured
 ends with another code                `Crashed`: a failure; a last line of JSON may carry measured constraints
                                       and the last line of the error stream is the reason
 ends with a transient code            `Transient`: a fault of the infrastructure, to be tried again
@@ -189,9 +189,11 @@ def judge(code: int, text: str, config: StudyConfig, errors: str = "") -> Verdic
     except ValueError as error:
         return Unusable(str(error), (text + errors)[-TAIL:])
     finite = {name: x for name, x in results.items() if is_usable(x)}
-    if config.objective not in finite:
-        return Crashed(f"returned {results[config.objective]:g}", finite)
-    return Measured(finite)
+    broken = next((name for name in config.result_names if name not in finite), None)
+    if broken is None:
+        return Measured(finite)
+    which = "" if broken == config.objective else f" as {broken}"
+    return Crashed(f"returned {results[broken]:g}{which}", finite)
 
 
 def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
@@ -208,7 +210,7 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     for name in wanted:
         if table[name] is TWICE:
             raise ValueError(f"{name!r} is given twice in the last line of the output; print it once")
-        if name not in results or (name != config.objective and not is_usable(results[name])):
+        if name not in results:
             raise ValueError(
                 f"{name!r} in the last line of the output must be a number, but is {checks.show(table[name])}"
             )

@@ -325,6 +325,18 @@ def test_bad_input_says_what_was_expected(fun, more, message):
 # -- when to stop -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("budget", [{"failures": 1}, {"failures": 5, "boldness": 0.0}])
+def test_min_gain_does_not_end_a_careful_search_before_it_has_moved(budget):
+    def bowl(x):
+        return float(np.mean((x - 0.8) ** 2)), [-1.0]
+
+    result = tumble.minimize(
+        bowl, [(0.0, 1.0)] * 2, trials=60, x0=[0.25, 0.25], seed=0, min_gain=0.01, **budget
+    )
+    assert result.fun < 0.01
+    assert result.n_told < 60
+
+
 def test_min_gain_ends_the_search_where_too_little_is_left():
     def bowl(x):
         return float(np.sum((x - 0.3) ** 2))

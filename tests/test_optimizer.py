@@ -338,6 +338,17 @@ def test_a_cautious_search_asks_for_more_and_its_first_step_is_safer():
     np.testing.assert_array_equal(first(None).x, bold.x)
 
 
+@pytest.mark.parametrize("other", [Categorical(("wet", "dry")), Int(1, 3), Float(0.0, 1.0, step=0.1)])
+def test_with_choices_or_steps_the_only_failure_is_spent_as_any_other(other):
+    """What another choice does is only known once it was tried."""
+    continuous, mixed = Space({"a": Float(0.0, 1.0)}), Space({"a": Float(0.0, 1.0), "b": other})
+    assert tumble.Optimizer(continuous, 20, 1).settings.rho_only == 0.99
+    opt = tumble.Optimizer(mixed, 20, 1)
+    assert opt.settings == tumble.Settings(rho_only=None)
+    assert tumble.Optimizer(mixed, 20, 1, boldness=0.0).ask().rho == pytest.approx(0.99)
+    assert opt.ask().rho == pytest.approx(0.1)
+
+
 def test_boldness_is_kept_in_what_is_saved():
     opt = optimizer(20, 3, constraints=1, settings="default", boldness=0.25)
     opt.tell([-4.0, 1.0], 5.0, [-0.5])
@@ -1149,6 +1160,14 @@ def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
         best.append(min(best[-1], value))
     assert len(held) > 5
     assert np.mean([now - best[-1] <= bound for now, bound in held]) > 0.8
+
+
+@pytest.mark.parametrize(("there", "known"), [(0.44, False), (0.46, True)])
+def test_trials_that_lie_close_together_say_nothing_of_what_can_be_gained(there, known):
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 2, seed=0)
+    for x in ([0.2, 0.5], [there, 0.6], [0.3, 0.7]):
+        opt.tell(x, sum(x))
+    assert (opt.ask().gain_bound is not None) == known
 
 
 def times_of_b(opt: tumble.Optimizer, count: int, refuse: Callable[[tumble.Suggestion], object]) -> int:

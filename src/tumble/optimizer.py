@@ -74,7 +74,8 @@ class Optimizer:
     boldness
         From 0, cautious, to 1: how much risk the search takes while failures are left. At 1 the first trial
         is asked for a P(safe) of 10 %, and later ones for down to 1 % while nothing fails; at 0 for 99 % and
-        90 %. None is 1. It does not go with settings="paper".
+        90 %. None is 1; but where B = 1 and every parameter is continuous, the first trial is asked for 99 %,
+        as at 0. It does not go with settings="paper".
 
     Attributes
     ----------
@@ -123,7 +124,8 @@ class Optimizer:
         self._names = checks.constraint_names(constraints)
         self.seed = checks.seed(seed)
         self.method = method
-        self.settings = resolve_settings(settings, boldness)
+        continuous = self.space.domain is None
+        self.settings = resolve_settings(settings, boldness).for_space(continuous)
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
         self.noise = checks.noise(noise)
         checks.noise_names(self.noise, self._names)

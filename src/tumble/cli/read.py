@@ -80,7 +80,8 @@ def plan(file: Path | None, trials: int | None, failures: int | None, json: bool
     settings = None
     if file is not None:
         config = read_study_file(file)
-        settings = resolve_settings(config.settings, config.boldness)
+        continuous = config.space.domain is None
+        settings = resolve_settings(config.settings, config.boldness).for_space(continuous)
         trials = config.trials if trials is None else trials
         failures = config.failures if failures is None else failures
         if failures is None:

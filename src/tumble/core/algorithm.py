@@ -30,6 +30,7 @@ from .settings import Settings
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
+CLOSE = 0.25  # of the range of a parameter: trials that differ by less in each say little of the others
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
@@ -152,11 +153,15 @@ def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     It can't where nothing safe is known, where one value says nothing of how far values spread, and where f*
     is no joint sample.
 
-    While a trial `may_fail`, what the careful mode forbids now may be allowed later. Once none may, safe
-    trials still widen what is allowed: what is rather safe than not counts.
+    While a trial `may_fail`, what the careful mode forbids now may be allowed later, and nothing can be said
+    before the trials have left each other's surroundings (CLOSE). Once none may, safe trials still widen what
+    is allowed: what is rather safe than not counts.
     """
     history, gp = context.history, context.models.objective
-    if not history.safe.any() or np.isfinite(history.y).sum() < 2 or context.settings.minima != "joint":
+    measured = history.X[np.isfinite(history.y)]
+    if not history.safe.any() or len(measured) < 2 or context.settings.minima != "joint":
+        return None
+    if may_fail and np.ptp(measured, axis=0).max() < CLOSE:
         return None
     drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE, ENOUGH).drawn
     assert drawn is not None

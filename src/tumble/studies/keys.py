@@ -117,7 +117,7 @@ FILE = {
         type="number from 0 to 1",
         means="from 0, cautious, to 1: how much risk is taken while failures are left",
         example="boldness = 0.5",
-        left_out="1",
+        left_out="1; with failures = 1 and continuous parameters alone the first trial is as careful as at 0",
     ),
     "min_gain": Key(
         schema.positive,

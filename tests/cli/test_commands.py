@@ -663,7 +663,7 @@ def test_a_plan_needs_a_study_file_or_both_numbers(cli: Cli, words: tuple[object
 def test_a_study_without_a_budget_has_no_plan(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("plan", write_study(tmp_path, failures=None))
     assert code == 2
-    assert "limits no failures, so that there is nothing to plan; give --failures" in err
+    assert "limits no failures, so there is nothing to plan; give --failures" in err
 
 
 def test_importing_tumble_loads_none_of_the_command_line() -> None:

@@ -12,7 +12,6 @@ from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, WHOLE, WholeNumberBetween, as_json, study_file
 from tumble.errors import InputError
 from tumble.explanation import count
-from tumble.methods import resolve_settings
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
 from tumble.studies.study_file import read_study_file
@@ -71,25 +70,19 @@ def best(file: Path, json: bool) -> None:
 def plan(file: Path | None, trials: int | None, failures: int | None, json: bool) -> None:
     """Say what the controller would do: how long risk lasts, and what each failure costs.
 
-    With a study file it is that of the study from its first trial on, with its boldness.
+    A study file gives T, B and the boldness. The plan begins with the first trial.
 
     Example: tumble plan --trials 60 --failures 6
     """
-    from tumble.studies.planning import make_plan
+    from tumble.studies.planning import make_plan, plan_of
 
-    settings = None
     if file is not None:
-        config = read_study_file(file)
-        continuous = config.space.domain is None
-        settings = resolve_settings(config.settings, config.boldness).for_space(continuous)
-        trials = config.trials if trials is None else trials
-        failures = config.failures if failures is None else failures
-        if failures is None:
-            raise InputError(f"{file} limits no failures, so that there is nothing to plan; give --failures")
-    if trials is None or failures is None:
+        found = plan_of(read_study_file(file), trials, failures)
+    elif trials is not None and failures is not None:
+        found = make_plan(trials, failures)
+    else:
         example = "such as tumble plan --trials 60 --failures 6"
         raise InputError(f"give a study file, or --trials and --failures, {example}")
-    found = make_plan(trials, failures, settings)
     print(show.as_json(asdict(found)) if json else str(found))
 
 

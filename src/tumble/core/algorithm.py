@@ -16,7 +16,7 @@ from .history import History
 from .method import Method
 from .process.crashes import safe_before_any_trial
 from .process.gp import GP
-from .process.models import Fitted, doubtful, fit_models
+from .process.models import Fitted, fit_models, mean_in_doubt
 from .search.candidates import all_over
 from .search.context import Context
 from .search.domain import Domain
@@ -30,7 +30,7 @@ from .settings import Settings
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
-CLOSE = 0.25  # of the range of a parameter: trials that differ by less in each say little of the others
+CLOSE = 0.25  # of each range: trials that lie within it say little of values further away
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
     "(opt.tell(x, value, constraints); billed=False for old data), pass it to minimize as x0, "
@@ -249,6 +249,6 @@ def _first(
     G = history.g.shape[1]
     unknown = np.full(G, np.nan)
     doubt = settings.doubt_safety and history.crashes_afforded is not None
-    crash = [safe_before_any_trial(doubtful(history))] if doubt else []
+    crash = [safe_before_any_trial(mean_in_doubt(history))] if doubt else []
     p_each = np.array([0.5] * G + crash)
     return Proposal(x[0], "start", rho, float(np.prod(p_each)), p_each, np.nan, np.nan, unknown, unknown)

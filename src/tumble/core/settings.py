@@ -60,8 +60,8 @@ class Settings:
     rho_0
         The P(safe) that is asked of the first trial.
     rho_only
-        The same where B = 1 and every parameter is continuous: after the only failure little could be learned
-        any more. None for `rho_0`, as with choices or steps: another choice is only known once it was tried.
+        The same where B = 1 and every parameter is continuous: after the only failure little can be learned.
+        None for `rho_0`. So it is with choices or steps: nothing is known of a choice before it is tried.
     boldness
         From 0, cautious, to 1: how much risk is taken while failures are left. On the scale of Φ^-1 it sets
         `rho_0` and `rho_only` to 0.99 at 0 and to 0.1 at 1, and `rho_risk` to 0.9 and 0.01. None for all as
@@ -352,7 +352,7 @@ class Settings:
         return replace(self, **third, descend_safely=False, stepping_stones=False)
 
     def for_space(self, continuous: bool) -> "Settings":
-        """With choices or steps, the only failure may be spent as any other (`rho_only`)."""
+        """As they are in a space: with choices or steps the only failure is one as any other (`rho_only`)."""
         return self if continuous or self.rho_only is None else replace(self, rho_only=None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from tumble.core import budget
 from tumble.core.settings import Settings
 from tumble.errors import InputError
 from tumble.explanation import count
+from tumble.methods import resolve_settings
+from tumble.studies.config import StudyConfig
 
 MOST = 100_000  # trials of a plan
 
@@ -133,6 +135,23 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     left = total - costs[-1].trial if costs else total
     end = budget.required(budget.BudgetState(0.0, max(left, 1), 0), settings)
     return Plan(total, allowed, budget.required(start, settings), bold, costs, end, surveyed)
+
+
+def plan_of(config: StudyConfig, trials: int | None = None, failures: int | None = None) -> Plan:
+    """The plan of a study; `trials` and `failures` replace its T and B where they are given.
+
+    Raises
+    ------
+    InputError
+        If the study limits no failures, and none are given, or as for `make_plan`.
+    """
+    allowed = config.failures if failures is None else failures
+    if allowed is None:
+        raise InputError(f"{config.path} limits no failures, so there is nothing to plan; give --failures")
+    settings = resolve_settings(config.settings, config.boldness).for_space(
+        continuous=config.space.domain is None
+    )
+    return make_plan(config.trials if trials is None else trials, allowed, settings)
 
 
 def _worst_case(state: budget.BudgetState, settings: Settings) -> tuple[Cost, ...]:

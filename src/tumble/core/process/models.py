@@ -144,12 +144,12 @@ def _crashes(history: History, crashed: Flags, settings: Settings) -> CrashModel
         return None
     if not settings.crash_draws:
         return fit_sites(history.X, crashed, settings.kernel)
-    mean = doubtful(history) if doubt else RARE
+    mean = mean_in_doubt(history) if doubt else RARE
     return fit_crashes(history.X, crashed, settings.kernel, mean, settings.crash_draws)
 
 
-def doubtful(history: History) -> MeanLaw:
-    """The law of crashes where nothing but them fails, or nothing else has happened."""
+def mean_in_doubt(history: History) -> MeanLaw:
+    """The law of the mean of crashes, where nothing else fails or every trial crashed."""
     return FEW if history.crashes_afforded == 0 else UNKNOWN
 
 

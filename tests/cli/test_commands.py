@@ -644,6 +644,17 @@ def test_every_plan_adds_up(trials: int, failures: int, boldness: float | None) 
     assert str(plan)
 
 
+@pytest.mark.parametrize(
+    ("trials", "failures", "all_spent"),
+    [(40, 5, True), (25, 1, True), (5, 5, False), (3, 3, False), (5, 1, False)],
+)
+def test_a_plan_says_what_is_asked_for_at_the_end_where_trials_are_left_then(
+    trials: int, failures: int, all_spent: bool
+) -> None:
+    """With B near T not every failure can be spent, and after the last trial nothing is asked for."""
+    assert ("With none left after that" in str(make_plan(trials, failures))) == all_spent
+
+
 def test_a_plan_may_be_that_of_a_study_file(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=20, failures=3, extra="boldness = 0.0")
     code, out, _ = cli("plan", file)

@@ -70,7 +70,8 @@ def best(file: Path, json: bool) -> None:
 def plan(file: Path | None, trials: int | None, failures: int | None, json: bool) -> None:
     """Say what the controller would do: how long risk lasts, and what each failure costs.
 
-    A study file gives T, B and the boldness. The plan begins with the first trial.
+    A study file gives T, B, the boldness and the parameters. The plan begins with the first trial. Without
+    a file all parameters are taken to be continuous: where B = 1, the first trials are then more careful.
 
     Example: tumble plan --trials 60 --failures 6
     """

@@ -79,6 +79,7 @@ class Plan:
         ]
         if self.costs:
             lines += ["If every bold trial fails:", *map(str, self.costs)]
+        if len(self.costs) == self.failures > 0 and self.costs[-1].trial < self.trials:
             lines += [f"With none left after that, P(safe) >= {_shown(self.rho_end)} is asked for."]
         return "\n".join(lines)
 

@@ -11,7 +11,16 @@ from scipy.special import ndtri
 from tests.oracles import KERNELS, problem
 from tumble.core.acquisition import ExcursionSearch
 from tumble.core.feasibility import Feasibility
-from tumble.core.search.maximize import EXACT, Pace, maximize, maximize_above
+from tumble.core.search.maximize import (
+    EXACT,
+    LARGEST_SHARE,
+    LEAST_SHARE,
+    WITHOUT_TOP,
+    Pace,
+    shortened,
+    maximize,
+    maximize_above,
+)
 
 
 def bowl(centre, weights):
@@ -74,13 +83,59 @@ def test_a_quadratic_s_top_is_found_inside_and_on_the_boundary(dim):
 def test_the_batch_is_as_good_as_l_bfgs_b_from_the_same_starts(kernel, dim):
     """The two may climb to different tops from one start, so they are compared over several problems."""
     lead = []
-    for seed in range(5):
+    for seed in range(10):
         gp, _ = problem(kernel, dim, 6 * dim, seed, noise=0.05)
         acquisition = ExcursionSearch(gp, np.linspace(-3.0, -1.5, 5)).value_and_grad
         raw = np.random.default_rng([seed, dim]).random((200, dim))
         starts = raw[np.argsort(-acquisition(raw)[0])[:10]]
-        lead.append(maximize(acquisition, starts).values[0] - by_scipy(acquisition, starts))
-    assert np.median(lead) > -0.05  # of a logarithm
+        found = maximize(acquisition, starts, scales=np.array(gp.hyper.lengthscales))
+        lead.append(found.values[0] - by_scipy(acquisition, starts))
+    assert np.median(lead) > -0.1  # of a logarithm
+
+
+def test_a_step_that_is_far_too_long_ends_at_the_top_with_the_next_ones():
+    """A cubic is known by its slopes at both ends: no step is shortened again and again."""
+    calls = []
+
+    def narrow(x):
+        """A bowl a thousandth of the first step wide, with its top between two of its trials."""
+        calls.append(len(x))
+        return bowl(np.array([0.5, 0.5]), np.full(2, 1e4))(x)
+
+    found = maximize(narrow, np.array([[0.503, 0.499]]), pace=Pace(1e-6))
+    assert found.values[0] > -1e-6
+    assert len(calls) <= 6
+
+
+@given(st.floats(1e-3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 0.0))
+def test_a_shorter_step_ends_at_the_top_of_the_cubic_that_has_its_slopes(slope, end_slope, rise):
+    a, b = slope + end_slope - 2.0 * rise, 3.0 * rise - 2.0 * slope - end_slope
+    t = np.linspace(0.0, 1.0, 20001)
+    values = t * (slope + t * (b + t * a))
+    assert values[-1] == pytest.approx(rise, abs=1e-9)
+    first_top = int(np.flatnonzero(np.diff(values) < 0.0)[0])  # it begins uphill and ends no higher
+    found = shortened(np.array([slope]), np.array([end_slope]), np.array([rise]))
+    assert found.share[0] == pytest.approx(np.clip(t[first_top], LEAST_SHARE, LARGEST_SHARE), abs=2e-4)
+    assert found.gain[0] == pytest.approx(values[first_top], rel=1e-3, abs=1e-3 * slope)
+
+
+def test_where_a_step_leads_to_a_forbidden_point_a_third_of_it_is_left():
+    found = shortened(np.ones(3), np.array([0.0, np.nan, 1.0]), np.array([-np.inf, -np.inf, np.nan]))
+    np.testing.assert_array_equal(found.share, np.full(3, WITHOUT_TOP))
+    assert np.isinf(found.gain).all()  # a start does not end because of it
+
+
+def test_a_start_ends_where_a_shorter_step_promises_next_to_nothing():
+    """It lies at the top but for rounding, and its first step is too long: no second one is tried."""
+    calls = []
+
+    def counted(x):
+        calls.append(len(x))
+        return bowl(np.array([0.5]), np.array([1e6]))(x)
+
+    found = maximize(counted, np.array([[0.500001]]), pace=Pace(1e-2))
+    assert len(calls) == 2
+    assert found.points[0, 0] == 0.500001
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -7,6 +7,7 @@ log-barrier functions. It starts inside the feasible set, so that it never leave
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,11 @@ from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 ARMIJO = 1e-4
+LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that rose too little: what may be left of it
+WITHOUT_TOP = 0.3  # what is left where nothing says where the top is
+LEAST_HOPE = 0.05  # a start ends where its shorter step gains less than this part of what a step must gain
+SHORTEST = 1e-9  # of a step, in each of its components
+LOG_TEN = np.log(10.0)
 LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
 BARRIERS = (0.3, 0.03, 0.003)  # weights of the logarithmic barrier, in turn
 BARRIER_EVALUATIONS = 15  # for each of them
@@ -59,20 +65,21 @@ def maximize(
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
-    A start stops when its projected gradient is below `gtol`, when backtracking no longer moves it, or as
-    `pace` says: when a step gains too little, or others are ahead. A value of -inf forbids a point. While no
-    curvature is known, a step follows the gradient: it is `first_step` long at most, and promises
-    `first_gain` at most.
+    A start stops when its projected gradient is below `gtol`, when a step gains or promises too little, or
+    as `pace` says: others are ahead. A value of -inf forbids a point. While no curvature is known, a step
+    follows the gradient: it is `first_step` long at most, and promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
-    x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes 0.3 t.
+    x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes shorter
+    (`shortened`).
     """
     M, D = starts.shape
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
-    x = np.clip(starts, 0.0, 1.0)
+    x = np.minimum(np.maximum(starts, 0.0), 1.0)
     value, grad = fun(x)
     grad = grad * unit
-    inverse = np.tile(np.eye(D), (M, 1, 1))
+    inverse = np.zeros((M, D, D))
+    inverse[:, range(D), range(D)] = 1.0
     fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step, first_gain)
@@ -96,14 +103,19 @@ def maximize(
         np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
         new_value, new_grad = fun(trial)
         new_grad, moved, rise = new_grad * unit, (trial - x) / unit, new_value - value
-        good = rise >= ARMIJO * np.maximum(np.vecdot(grad, moved), 0.0)
+        slope = np.vecdot(grad, moved)
+        good = rise >= ARMIJO * np.maximum(slope, 0.0)
         active = rise >= pace.ftol
-        step = np.where(good[:, None], 1.0, 0.3 * step)
-        if not _all(good):
+        if _all(good):
+            step.fill(1.0)
+        else:
             bad = np.flatnonzero(~good)
-            active[bad] = _largest(moved[bad]) >= 1e-9
+            shorter = shortened(slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad])
+            active[bad] = (shorter.gain >= LEAST_HOPE * pace.ftol) & (_largest(moved[bad]) >= SHORTEST)
+            step[bad] *= shorter.share[:, None]
             if len(bad) == len(good):
                 continue
+            step[good] = 1.0
             trial[bad], new_grad[bad], new_value = x[bad], grad[bad], np.where(good, new_value, value)
         _update(inverse, fresh, moved, grad - new_grad)
         x, value, grad = trial, new_value, new_grad
@@ -111,6 +123,31 @@ def maximize(
         direction = _direction(free, inverse, fresh, first_step, first_gain)
         active &= _largest(free) > gtol
     return _best_first([*ended, Maxima(x, value)])
+
+
+class Shortened(NamedTuple):
+    """What is left of a step, and what it then gains, as far as is known."""
+
+    share: Array  # (M,)
+    gain: Array  # (M,)
+
+
+def shortened(slope: Array, end_slope: Array, rise: Array) -> Shortened:
+    """Steps that rose too little (by `rise`, (M,)) end at the top of the cubic that has their slopes.
+
+    `slope` and `end_slope` (M,) are those along the whole step, at its beginning and at its end. A third of
+    a step is left where its end was forbidden, or where the cubic has no top.
+    """
+    # With c(t) = slope t + b t² + a t³, c(1) = rise and c'(1) = end_slope:
+    # b = 3 rise - 2 slope - end_slope,  a = slope + end_slope - 2 rise,  and c' is 0 at slope / (q - b),
+    # q = √(b² - 3 a slope)
+    with np.errstate(all="ignore"):  # of what is not known
+        b, a = 3.0 * rise - 2.0 * slope - end_slope, slope + end_slope - 2.0 * rise
+        top = slope / (np.sqrt(b * b - 3.0 * a * slope) - b)
+        known = np.isfinite(top) & (slope > 0.0)
+        gain = np.where(known, top * (slope + top * (b + top * a)), np.inf)
+        within = np.minimum(np.maximum(top, LEAST_SHARE), LARGEST_SHARE)
+        return Shortened(np.where(known, within, WITHOUT_TOP), gain)
 
 
 def maximize_above(
@@ -160,7 +197,8 @@ def _best_first(ended: list[Maxima]) -> Maxima:
 def _units(scales: Array) -> Array:
     """`scales` (D,) divided by their geometric mean, and held between 1/10 and 10."""
     logs = np.log(scales)
-    return np.asarray(np.exp(np.clip(logs - logs.mean(), -np.log(10.0), np.log(10.0))))
+    logs -= np.add.reduce(logs) / len(logs)
+    return np.asarray(np.exp(np.minimum(np.maximum(logs, -LOG_TEN), LOG_TEN)))
 
 
 def _all(flags: Flags) -> bool:

@@ -17,9 +17,9 @@ from tumble.core.search.maximize import (
     LEAST_SHARE,
     WITHOUT_TOP,
     Pace,
-    shortened,
     maximize,
     maximize_above,
+    shortened,
 )
 
 

@@ -50,11 +50,11 @@ def next_number(trials: Sequence[Trial]) -> int:
 
 def best(trials: Sequence[Trial]) -> Best | None:
     """The safe trial with the lowest value, the first one where several have it."""
-    lowest: Best | None = None
-    for t in trials:
-        if t.safe and t.value is not None and (lowest is None or t.value < lowest.value):
-            lowest = Best(t.number, t.x, t.value, t.constraints)
-    return lowest
+    values = [(t.value, k) for k, t in enumerate(trials) if t.safe and t.value is not None]
+    if not values:
+        return None
+    value, k = min(values)
+    return Best(trials[k].number, trials[k].x, value, trials[k].constraints)
 
 
 def safe_range(trials: Sequence[Trial]) -> float:

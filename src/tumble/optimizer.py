@@ -454,17 +454,17 @@ class Optimizer:
             state = counting.controller(
                 self._trials, self.max_trials, self.failures_allowed, self.settings, reserved
             )
-        rng = np.random.default_rng([self.seed, number])
+        rng, alarm = np.random.default_rng([self.seed, number]), self.alarm
         with one_blas_thread():
             proposal = propose(
                 self._history(), state, method, self.settings, rng, warm=self._fitted,
                 known=self.space.limits, domain=self.space.domain, trials_left=max(self.trials_left, 1),
-                alarmed=self.settings.alarm and self.alarm.rings,
+                alarmed=self.settings.alarm and alarm.rings,
             )  # fmt: skip
         if state is not None and self.max_failures is not None and method.own_level is None:
             starting.check_risk(proposal, state, self.settings, self.best is not None)
         starting.check_not_forbidden(proposal.x, self._trials)
-        suggestion = self._in_users_units(number, proposal)
+        suggestion = self._in_users_units(number, proposal, alarm)
         why = explain(suggestion, method.name, counting.safe_range(self._trials))
         return replace(suggestion, why=why)
 
@@ -543,7 +543,7 @@ class Optimizer:
             found = judge(
                 self._history(), u, self.settings, rng, warm=self._fitted, may_fail=self.failures_left > 0
             )
-        suggestion = replace(self._in_users_units(number, found), mode="try")
+        suggestion = replace(self._in_users_units(number, found, self.alarm), mode="try")
         return replace(suggestion, why=explain(suggestion, self.active_method.name))
 
     @in_turn
@@ -847,11 +847,11 @@ class Optimizer:
         made = None if trial.suggestion is None else replace(trial.suggestion, x=x)
         return replace(trial, x=x, suggestion=made)
 
-    def _in_users_units(self, number: int, proposal: Proposal) -> Suggestion:
+    def _in_users_units(self, number: int, proposal: Proposal, alarm: Alarm) -> Suggestion:
         return to_suggestion(
             number, self._decode(proposal.x), proposal, self._trials, self.constraint_names, self.space.names,
             self.settings, failures_left=self.failures_left, trials_left=self.trials_left - 1,
-            budget=(self.max_trials, self.failures_allowed),
+            budget=(self.max_trials, self.failures_allowed), alarm=alarm.sentence,
         )  # fmt: skip
 
     def _check_method(self, count: int) -> None:

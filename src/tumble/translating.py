@@ -14,7 +14,7 @@ from .trials import Suggestion, Trial
 def to_suggestion(
     number: int, x: Any, proposal: Proposal, trials: Sequence[Trial], names: Sequence[str],
     parameters: Sequence[str], settings: Settings, *, failures_left: int, trials_left: int,
-    budget: tuple[int, int],
+    budget: tuple[int, int], alarm: str | None,
 ) -> Suggestion:  # fmt: skip
     """A proposal as a suggestion without its sentence.
 
@@ -38,6 +38,8 @@ def to_suggestion(
         What is left after it.
     budget
         T and B.
+    alarm
+        Why P(safe) can't be trusted; None where it can.
     """
     p_each = zip((*names, "crash"), proposal.p_each.tolist(), strict=False)
     seen = counting.has_value(trials)
@@ -51,7 +53,7 @@ def to_suggestion(
         expected_gain=None if proposal.gain is None else proposal.gain.expected,
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
         budget=None if proposal.gain is None else budget,
-        alarm=counting.alarm_of(trials).sentence, stone=proposal.stone, survey=proposal.survey,
+        alarm=alarm, stone=proposal.stone, survey=proposal.survey,
         turned=None if proposal.turned is None else parameters[proposal.turned],
         u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

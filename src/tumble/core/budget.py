@@ -4,7 +4,7 @@ State is frozen and a pure function of the history of billed, finished trials: `
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -64,19 +64,18 @@ def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
     """After one more billed trial, which failed or did not."""
     trials, left = state.trials_left - 1, max(state.failures_left - failed, 0)
     end = trials if left == 0 and state.end is None else state.end
-    after = BudgetState(state.z, trials, left, end, state.risk, state.in_flight)
-    return after if trials <= 0 else replace(after, z=state.z + control(after, failed, settings))
+    z = state.z + control(state.z, trials, left, failed, settings) if trials > 0 else state.z
+    return BudgetState(z, trials, left, end, state.risk, state.in_flight)
 
 
-def control(state: BudgetState, failed: bool, settings: Settings) -> float:
-    """u_t of (14), with ΔB and ΔT counted after the last trial."""
+def control(z: float, trials: int, left: int, failed: bool, settings: Settings) -> float:
+    """u_t of (14), with `left` = ΔB and `trials` = ΔT counted after the last trial."""
     z_safe, z_risk = quantile(settings.rho_safe), quantile(settings.rho_risk)
-    left, trials = state.failures_left, state.trials_left
     if left == 0:
-        return z_safe - state.z
+        return z_safe - z
     if left > trials:
-        return z_risk - state.z
-    return (z_safe - state.z) * failed / left + (z_risk - state.z) * left / (2.0 * trials)  # (14)
+        return z_risk - z
+    return (z_safe - z) * failed / left + (z_risk - z) * left / (2.0 * trials)  # (14)
 
 
 @lru_cache(maxsize=64)

@@ -79,7 +79,7 @@ def maximize(
     value, grad = fun(x)
     grad = grad * unit
     inverse = np.zeros((M, D, D))
-    inverse[:, range(D), range(D)] = 1.0
+    inverse.reshape(M, D * D)[:, :: D + 1] = 1.0
     fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step, first_gain)
@@ -140,14 +140,14 @@ def shortened(slope: Array, end_slope: Array, rise: Array) -> Shortened:
     """
     # With c(t) = slope t + b t² + a t³, c(1) = rise and c'(1) = end_slope:
     # b = 3 rise - 2 slope - end_slope,  a = slope + end_slope - 2 rise,  and c' is 0 at slope / (q - b),
-    # q = √(b² - 3 a slope)
-    with np.errstate(all="ignore"):  # of what is not known
-        b, a = 3.0 * rise - 2.0 * slope - end_slope, slope + end_slope - 2.0 * rise
-        top = slope / (np.sqrt(b * b - 3.0 * a * slope) - b)
-        known = np.isfinite(top) & (slope > 0.0)
-        gain = np.where(known, top * (slope + top * (b + top * a)), np.inf)
-        within = np.minimum(np.maximum(top, LEAST_SHARE), LARGEST_SHARE)
-        return Shortened(np.where(known, within, WITHOUT_TOP), gain)
+    # q = √(b² - 3 a slope). As the slope is above 0 and the rise below it, q - b is above 0.
+    known = np.isfinite(rise) & (slope > 0.0)
+    slope, rise = np.where(known, slope, 1.0), np.where(known, rise, 0.0)
+    b, a = 3.0 * rise - 2.0 * slope - end_slope, slope + end_slope - 2.0 * rise
+    top = slope / (np.sqrt(np.maximum(b * b - 3.0 * a * slope, 0.0)) - b)
+    gain = np.where(known, top * (slope + top * (b + top * a)), np.inf)
+    within = np.minimum(np.maximum(top, LEAST_SHARE), LARGEST_SHARE)
+    return Shortened(np.where(known, within, WITHOUT_TOP), gain)
 
 
 def maximize_above(
@@ -189,8 +189,8 @@ def _better_half(active: Flags, promise: Array) -> Flags:
 
 def _best_first(ended: list[Maxima]) -> Maxima:
     """All of `ended` in one, best first. Points without a finite value come last."""
-    points, values = np.vstack([e.points for e in ended]), np.concatenate([e.values for e in ended])
-    order = np.argsort(-np.where(np.isfinite(values), values, -np.inf), kind="stable")
+    points, values = np.concatenate([e.points for e in ended]), np.concatenate([e.values for e in ended])
+    order = np.where(np.isfinite(values), -values, np.inf).argsort(kind="stable")
     return Maxima(points[order], values[order])
 
 
@@ -221,17 +221,23 @@ def _direction(free: Array, inverse: Array, fresh: Array, first_step: float, fir
 
     No component of H p is longer than 1/2. No p is longer than `first_step`, or promises over `first_gain`.
     """
+    if _all(fresh):
+        return np.asarray(_length_of_first(free, first_step, first_gain)[:, None] * free)
     direction = (inverse @ free[:, :, None])[:, :, 0]
     direction *= free != 0.0
-    limit = 0.5 / np.maximum(_largest(direction), 0.5)
+    length = 0.5 / np.maximum(_largest(direction), 0.5)
     steepest = fresh | (np.vecdot(direction, free) <= 0.0)
     if np.count_nonzero(steepest):
         direction = np.where(steepest[:, None], free, direction)
-        square = np.vecdot(free, free)
-        shorter = np.maximum(np.sqrt(square) / first_step, square / first_gain)
-        limit = np.where(steepest, 1.0 / np.maximum(shorter, 1.0), limit)
-    direction *= limit[:, None]
+        length = np.where(steepest, _length_of_first(free, first_step, first_gain), length)
+    direction *= length[:, None]
     return np.asarray(direction)
+
+
+def _length_of_first(free: Array, first_step: float, first_gain: float) -> Array:
+    """(M,) what projected gradients are multiplied by, where they are the direction."""
+    square = np.vecdot(free, free)
+    return np.asarray(1.0 / np.maximum(np.maximum(np.sqrt(square) / first_step, square / first_gain), 1.0))
 
 
 def _update(inverse: Array, fresh: Array, s: Array, y: Array) -> None:

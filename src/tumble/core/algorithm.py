@@ -21,13 +21,12 @@ from .search.candidates import all_over
 from .search.context import Context
 from .search.domain import Domain
 from .search.known import Known
-from .search.maximize import EXACT, QUICK, ROUGH, STEADY
+from .search.maximize import EARLY, EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
 from .search.survey import farthest, turned
 from .settings import Settings
 
-EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
 CLOSE = 0.25  # of each range: trials that lie within it say little of values further away

@@ -103,8 +103,8 @@ def limit(x: Array) -> float:
 def played(with_stones: bool) -> Optimizer:
     """A search that may not fail, from four trials in the shallow basin."""
     settings = replace(Settings(), stepping_stones=with_stones)
-    opt = Optimizer([(0.0, 1.0)] * 3, 30, 0, constraints=1, seed=7, settings=settings)
-    rng = np.random.default_rng(7)
+    opt = Optimizer([(0.0, 1.0)] * 3, 30, 0, constraints=1, seed=5, settings=settings)
+    rng = np.random.default_rng(5)
     for _ in range(4):
         x = np.append(0.1 + 0.1 * rng.random(), 0.3 + 0.2 * rng.random(2))
         opt.tell(x, value(x), [limit(x)], billed=False)

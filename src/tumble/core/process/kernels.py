@@ -22,7 +22,6 @@ NEW_ARRAYS: Memory = (None, None, None)
 SQRT5 = np.sqrt(5.0)
 FAR = 30.0  # √5 times the distance in lengthscales, from which on sums of such products lose digits
 SMALL = 10000  # covariances that are worth a call of their own
-FEW = 8000  # pairs and coordinates, up to which each exponential is taken by itself
 WIDE = 300.0  # the same, from which on a product of two exponentials may overflow
 
 
@@ -77,10 +76,6 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
     # m(a - b) is a sum of three products left_i(a) right_i(b), so that no exponential of a pair is needed.
     # The absolute value is not needed either: m(|a - b|) is the smaller of m(a - b) and m(b - a).
     # Where a coordinate is long, the products lose digits, and the exponentials are taken by themselves.
-    # Of a few points they take less time than the products.
-    if A.size * len(B) <= FEW:
-        k += _few_matern52_effects(A, B, variance)
-        return
     centre = 0.5 * (np.maximum.reduce(B, axis=0) + np.minimum.reduce(B, axis=0))
     a, b = SQRT5 * (A - centre).T, SQRT5 * (B - centre).T  # (D, P), (D, Q)
     longest = [np.maximum.reduce(np.abs(each), axis=1) for each in (a, b)]
@@ -97,19 +92,6 @@ def _add_matern52_effects(k: Array, A: Array, B: Array, variance: float, memory:
         forward, backward = both  # m(a - b) and m(b - a) of each coordinate
         for effect in np.minimum(forward, backward, out=forward):
             k += effect
-
-
-def _few_matern52_effects(A: Array, B: Array, variance: float) -> Array:
-    """(P, Q) v Σ_j m(√5 |a_pj - b_qj|), term by term."""
-    s = np.abs(SQRT5 * A.T[:, :, None] - SQRT5 * B.T[:, None, :])
-    decay = np.exp(-s)
-    decay *= variance
-    square = s * s
-    square *= 1.0 / 3.0
-    s += 1.0
-    s += square
-    s *= decay
-    return np.asarray(np.add.reduce(s, axis=0))
 
 
 def _matern52_between(a: Array, b: Array, variance: float, s: Array, decay: Array) -> Array:

@@ -9,10 +9,12 @@ from ..arrays import Array
 from ..process.gp import GP
 from .domain import Domain
 from .known import Known
-from .maximize import Pace, ValueAndGrad, maximize
+from .maximize import EARLY, Pace, ValueAndGrad, maximize
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
-DOWNHILL = Pace(0.01)  # a descent ends after a step that lowers the mean by less, in prior deviations
+# A descent ends after a step that lowers the mean by less, in prior deviations.
+DOWNHILL = Pace(0.01)
+QUICKLY_DOWNHILL = Pace(0.01, by_slopes=True)
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -50,9 +52,10 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
 
 def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun) -> Array:
     """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
+    pace = DOWNHILL if len(gp.X) <= EARLY else QUICKLY_DOWNHILL
     scales = np.asarray(gp.hyper.lengthscales)
     rise = held(_fall_of_mean(gp))
-    return maximize(rise, starts, scales=scales, max_evaluations=20, pace=DOWNHILL).points
+    return maximize(rise, starts, scales=scales, max_evaluations=20, pace=pace).points
 
 
 def _fall_of_mean(gp: GP) -> ValueAndGrad:

@@ -14,9 +14,10 @@ import numpy as np
 from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
+EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ARMIJO = 1e-4
 LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that rose too little: what may be left of it
-WITHOUT_TOP = 0.3  # what is left where nothing says where the top is
+A_THIRD = 0.3  # what is left where nothing says where the top is
 LEAST_HOPE = 0.05  # a start ends where its shorter step gains less than this part of what a step must gain
 SHORTEST = 1e-9  # of a step, in each of its components
 LOG_TEN = np.log(10.0)
@@ -37,14 +38,19 @@ class Pace:
         After so many evaluations, half of the starts that still move go on.
     race
         From so many evaluations on, a start goes on only while it promises more than the best one ended with.
+    by_slopes
+        Whether a step that rose too little is cut where the slopes at its ends say that the top is, and a
+        start ends where even that gains next to nothing (`shortened`). If False, a third of the step is left.
     """
 
     ftol: float
     halvings: tuple[int, ...] = (4,)
     race: int = 6
+    by_slopes: bool = False
 
 
-QUICK = Pace(1e-2, halvings=(1, 2), race=3)  # from eight starts as good as STEADY, in two thirds of the time
+# From eight starts as good as STEADY; once a search has settled, in a third of the evaluations.
+QUICK = Pace(1e-2, halvings=(1, 2), race=3, by_slopes=True)
 STEADY = Pace(1e-3)
 ROUGH = Pace(1e-2)
 EXACT = Pace(1e-6)
@@ -70,8 +76,7 @@ def maximize(
     follows the gradient: it is `first_step` long at most, and promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
-    x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes shorter
-    (`shortened`).
+    x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes shorter.
     """
     M, D = starts.shape
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
@@ -110,9 +115,13 @@ def maximize(
             step.fill(1.0)
         else:
             bad = np.flatnonzero(~good)
-            shorter = shortened(slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad])
-            active[bad] = (shorter.gain >= LEAST_HOPE * pace.ftol) & (_largest(moved[bad]) >= SHORTEST)
-            step[bad] *= shorter.share[:, None]
+            active[bad] = _largest(moved[bad]) >= SHORTEST
+            if pace.by_slopes:
+                shorter = shortened(slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad])
+                active[bad] &= shorter.gain >= LEAST_HOPE * pace.ftol
+                step[bad] *= shorter.share[:, None]
+            else:
+                step[bad] *= A_THIRD
             if len(bad) == len(good):
                 continue
             step[good] = 1.0
@@ -147,7 +156,7 @@ def shortened(slope: Array, end_slope: Array, rise: Array) -> Shortened:
     top = slope / (np.sqrt(np.maximum(b * b - 3.0 * a * slope, 0.0)) - b)
     gain = np.where(known, top * (slope + top * (b + top * a)), np.inf)
     within = np.minimum(np.maximum(top, LEAST_SHARE), LARGEST_SHARE)
-    return Shortened(np.where(known, within, WITHOUT_TOP), gain)
+    return Shortened(np.where(known, within, A_THIRD), gain)
 
 
 def maximize_above(

@@ -15,7 +15,8 @@ from tumble.core.acquisition import ExcursionSearch
 from tumble.core.feasibility import Feasibility
 from tumble.core.improvement import ExpectedImprovement
 from tumble.core.search.maximize import (
-    A_THIRD,
+    A_PART,
+    ARMIJO,
     EXACT,
     LARGEST_SHARE,
     LEAST_SHARE,
@@ -110,16 +111,55 @@ def test_a_step_that_is_far_too_long_ends_at_the_top_with_the_next_ones():
     assert len(calls) <= 6
 
 
-@given(st.floats(1e-3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 0.0))
-def test_a_shorter_step_ends_at_the_top_of_the_cubic_that_has_its_slopes(slope, end_slope, rise):
-    a, b = slope + end_slope - 2.0 * rise, 3.0 * rise - 2.0 * slope - end_slope
+@given(st.floats(1e-3, 1e3), st.floats(-1e4, 1e4), st.floats(-1e4, 0.99 * ARMIJO))
+def test_a_cut_step_ends_at_the_top_of_the_cubic_that_has_its_slopes(slope, end, relative_rise):
+    rise = slope * relative_rise
+    a, b = slope + end - 2.0 * rise, 3.0 * rise - 2.0 * slope - end
     t = np.linspace(0.0, 1.0, 20001)
     values = t * (slope + t * (b + t * a))
-    assert values[-1] == pytest.approx(rise, abs=1e-9)
-    first_top = int(np.flatnonzero(np.diff(values) < 0.0)[0])  # it begins uphill and ends no higher
-    found = shortened(np.array([slope]), np.array([end_slope]), np.array([rise]))
+    assert values[-1] == pytest.approx(rise, abs=1e-9 * max(1.0, abs(end), abs(rise)))
+    first_top = int(np.flatnonzero(np.diff(values) < 0.0)[0])  # it begins uphill and ends hardly higher
+    found = shortened(np.array([slope]), np.array([end]), np.array([rise]))
     assert found.share[0] == pytest.approx(np.clip(t[first_top], LEAST_SHARE, LARGEST_SHARE), abs=2e-4)
-    assert found.gain[0] == pytest.approx(values[first_top], rel=1e-3, abs=1e-3 * slope)
+    size = max(slope, abs(end), abs(rise))
+    assert found.gain[0] == pytest.approx(values[first_top], rel=1e-3, abs=1e-4 * size)
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(numbers, numbers, numbers)
+def test_whatever_the_slopes_say_a_part_of_a_step_is_left(slope, end_slope, rise):
+    found = shortened(np.array([slope]), np.array([end_slope]), np.array([rise]))
+    assert LEAST_SHARE <= found.share[0] <= LARGEST_SHARE
+    assert not np.isnan(found.gain[0])
+
+
+def test_no_digits_are_lost_before_a_cliff():
+    """With a slope of 1 and a fall of 1e12 behind it, c(t) is t - 1e12 t³ to twelve digits."""
+    found = shortened(np.ones(1), np.array([-3e12]), np.array([-1e12]))
+    assert found.gain[0] == pytest.approx(2.0 / 3.0 / np.sqrt(3e12), rel=1e-6)
+    bent = shortened(np.array([1e-9]), np.array([-1e9]), np.zeros(1))  # t + 1e18 (t² - t³): its top is at 2/3
+    assert (bent.share[0], bent.gain[0]) == (LARGEST_SHARE, pytest.approx(4.0 / 27.0 * 1e9))
+
+
+def test_where_a_step_leads_to_a_forbidden_point_a_part_of_it_is_left():
+    ends = np.array([0.0, np.nan, 1.0, np.inf, -np.inf])
+    found = shortened(np.ones(5), ends, np.array([-np.inf, -np.inf, np.nan, -5.0, -np.inf]))
+    np.testing.assert_array_equal(found.share, np.full(5, A_PART))
+    assert np.isposinf(found.gain).all()  # a start does not end because of it
+    downhill = shortened(np.array([-1.0, 0.0]), np.ones(2), np.full(2, -1.0))
+    np.testing.assert_array_equal(downhill.share, np.full(2, A_PART))
+
+
+@pytest.mark.parametrize("by_slopes", [True, False])
+def test_a_start_before_a_cliff_climbs_to_its_edge(by_slopes):
+    def cliff(x):
+        beyond = np.maximum(x[:, 0] - 0.53, 0.0)
+        return 20.0 * x[:, 0] - 1e5 * beyond, (20.0 - 1e5 * (beyond > 0.0))[:, None]
+
+    found = maximize(cliff, np.array([[0.5]]), pace=replace(QUICK, by_slopes=by_slopes))
+    assert found.values[0] > 10.4
 
 
 def test_beside_the_best_trial_a_climb_by_slopes_ends_in_the_same_place_after_half_of_the_evaluations():
@@ -144,14 +184,8 @@ def test_beside_the_best_trial_a_climb_by_slopes_ends_in_the_same_place_after_ha
     assert spent[0] <= 0.6 * spent[1]
 
 
-def test_where_a_step_leads_to_a_forbidden_point_a_third_of_it_is_left():
-    found = shortened(np.ones(3), np.array([0.0, np.nan, 1.0]), np.array([-np.inf, -np.inf, np.nan]))
-    np.testing.assert_array_equal(found.share, np.full(3, A_THIRD))
-    assert np.isinf(found.gain).all()  # a start does not end because of it
-
-
 def test_a_start_ends_where_a_shorter_step_promises_next_to_nothing():
-    """It lies at the top but for rounding, and its first step is too long: no second one is tried."""
+    """It lies at the top but for rounding, and its first step is too long: after a cut no other is tried."""
     calls = []
 
     def counted(x):
@@ -159,8 +193,8 @@ def test_a_start_ends_where_a_shorter_step_promises_next_to_nothing():
         return bowl(np.array([0.5]), np.array([1e6]))(x)
 
     found = maximize(counted, np.array([[0.500001]]), pace=Pace(1e-2, by_slopes=True))
-    assert len(calls) == 2
-    assert found.points[0, 0] == 0.500001
+    assert len(calls) == 3
+    assert found.values[0] >= -1.001e-6
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..process.gp import GP
 from .domain import Domain
 from .known import Known
-from .maximize import EARLY, Pace, ValueAndGrad, maximize
+from .maximize import Pace, ValueAndGrad, maximize
 
 Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the coordinates that move
 # A descent ends after a step that lowers the mean by less, in prior deviations.
@@ -50,9 +50,8 @@ def surroundings(centres: Array, scales: Array, count: int, rng: np.random.Gener
     return np.clip(chosen + reach * np.minimum(scales, 0.5) * rng.standard_normal(shape), 0.0, 1.0)
 
 
-def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun) -> Array:
+def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun, pace: Pace = DOWNHILL) -> Array:
     """(M, D) points downhill on the mean of `gp` from `starts` (M, D). The most promising go furthest."""
-    pace = DOWNHILL if len(gp.X) <= EARLY else QUICKLY_DOWNHILL
     scales = np.asarray(gp.hyper.lengthscales)
     rise = held(_fall_of_mean(gp))
     return maximize(rise, starts, scales=scales, max_evaluations=20, pace=pace).points
@@ -71,15 +70,15 @@ def _fall_of_mean(gp: GP) -> ValueAndGrad:
 
 def everywhere(
     gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True,
-    held: Held = lambda fun: fun,
+    held: Held = lambda fun: fun, pace: Pace = DOWNHILL,
 ) -> Array:  # fmt: skip
     """(P, D) candidates: `count` all over the cube, a quarter as many around `best` (C, D), and one downhill
-    from each of `best` (`descend`).
+    from each of `best` (`descend`), at that `pace`.
 
     In many dimensions only the descents come near the lowest mean. Without them, samples of f* would lie
     above the lowest mean, and Xs would avoid the best region that the process already knows.
     """
     scales = np.asarray(gp.hyper.lengthscales)
     around = surroundings(best, scales, count // 4, rng)
-    lowest = downhill(gp, best, held) if descend else best[:0]
+    lowest = downhill(gp, best, held, pace) if descend else best[:0]
     return np.vstack([low_discrepancy(count, best.shape[1], rng), around, lowest])

@@ -13,11 +13,11 @@ from ..history import History
 from ..process.gp import GP
 from ..process.models import Models
 from ..settings import Incumbent, Settings
-from .candidates import everywhere, surroundings
+from .candidates import DOWNHILL, QUICKLY_DOWNHILL, everywhere, surroundings
 from .descents import Allowed
 from .domain import Domain
 from .known import Known
-from .maximize import ValueAndGrad
+from .maximize import EARLY, ValueAndGrad
 
 FREE = Decision("free", 0.0)
 LEVELS = (0.5, 0.9, 0.99)  # of φ: the mean is followed downhill as far as each allows
@@ -131,6 +131,7 @@ class Context:
         points = everywhere(
             self.objective, self.best, self.settings.raw_samples, self.rng,
             descend=self.settings.descend, held=self.held,
+            pace=DOWNHILL if len(self.history.X) <= EARLY else QUICKLY_DOWNHILL,
         )  # fmt: skip
         if self.known is not None:
             points = self.known.fill(points, self.settings.raw_samples, self.rng)

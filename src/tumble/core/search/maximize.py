@@ -17,8 +17,8 @@ ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ARMIJO = 1e-4
 LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that rose too little: what may be left of it
-A_THIRD = 0.3  # what is left where nothing says where the top is
-LEAST_HOPE = 0.05  # a start ends where its shorter step gains less than this part of what a step must gain
+A_PART = 0.3  # what is left where nothing says where the top is
+LEAST_HOPE = 0.05  # a start ends where a step that was cut before promises less than this part of `ftol`
 SHORTEST = 1e-9  # of a step, in each of its components
 LOG_TEN = np.log(10.0)
 LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
@@ -39,8 +39,9 @@ class Pace:
     race
         From so many evaluations on, a start goes on only while it promises more than the best one ended with.
     by_slopes
-        Whether a step that rose too little is cut where the slopes at its ends say that the top is, and a
-        start ends where even that gains next to nothing (`shortened`). If False, a third of the step is left.
+        Whether a step that rose too little is cut where the slopes at its ends say that the top is
+        (`shortened`). If it was cut before, and that top is next to nothing higher, the start ends: a first
+        step may be as long as to lead over a cliff, whose slopes say nothing. If False, A_PART is left.
     """
 
     ftol: float
@@ -49,7 +50,7 @@ class Pace:
     by_slopes: bool = False
 
 
-# From eight starts as good as STEADY; once a search has settled, in a third of the evaluations.
+# From eight starts as good as STEADY; once a search has settled, in less than half of its evaluations.
 QUICK = Pace(1e-2, halvings=(1, 2), race=3, by_slopes=True)
 STEADY = Pace(1e-3)
 ROUGH = Pace(1e-2)
@@ -71,9 +72,10 @@ def maximize(
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
-    A start stops when its projected gradient is below `gtol`, when a step gains or promises too little, or
-    as `pace` says: others are ahead. A value of -inf forbids a point. While no curvature is known, a step
-    follows the gradient: it is `first_step` long at most, and promises `first_gain` at most.
+    A start stops when its projected gradient is below `gtol`, when backtracking no longer moves it, or as
+    `pace` says: when a step gains or promises too little, or others are ahead. A value of -inf forbids a
+    point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
+    promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
     x' = clip(x + t H p), accepted where fun(x') >= fun(x) + ARMIJO ∇fun · (x' - x); else t becomes shorter.
@@ -118,10 +120,10 @@ def maximize(
             active[bad] = _largest(moved[bad]) >= SHORTEST
             if pace.by_slopes:
                 shorter = shortened(slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad])
-                active[bad] &= shorter.gain >= LEAST_HOPE * pace.ftol
+                active[bad] &= (step[bad, 0] == 1.0) | (shorter.gain >= LEAST_HOPE * pace.ftol)
                 step[bad] *= shorter.share[:, None]
             else:
-                step[bad] *= A_THIRD
+                step[bad] *= A_PART
             if len(bad) == len(good):
                 continue
             step[good] = 1.0
@@ -135,28 +137,31 @@ def maximize(
 
 
 class Shortened(NamedTuple):
-    """What is left of a step, and what it then gains, as far as is known."""
+    """What is left of a step, and how high the top is that it is cut at, as far as is known."""
 
     share: Array  # (M,)
     gain: Array  # (M,)
 
 
 def shortened(slope: Array, end_slope: Array, rise: Array) -> Shortened:
-    """Steps that rose too little (by `rise`, (M,)) end at the top of the cubic that has their slopes.
+    """Steps that rose too little (by `rise`, (M,)) are cut at the top of the cubic that has their slopes.
 
-    `slope` and `end_slope` (M,) are those along the whole step, at its beginning and at its end. A third of
-    a step is left where its end was forbidden, or where the cubic has no top.
+    `slope` and `end_slope` (M,) are those along the whole step, at its beginning and at its end. Where these
+    three say nothing, because the end was forbidden or the step did not begin uphill, A_PART is left, and the
+    gain is infinite.
     """
-    # With c(t) = slope t + b t² + a t³, c(1) = rise and c'(1) = end_slope:
-    # b = 3 rise - 2 slope - end_slope,  a = slope + end_slope - 2 rise,  and c' is 0 at slope / (q - b),
-    # q = √(b² - 3 a slope). As the slope is above 0 and the rise below it, q - b is above 0.
-    known = np.isfinite(rise) & (slope > 0.0)
-    slope, rise = np.where(known, slope, 1.0), np.where(known, rise, 0.0)
-    b, a = 3.0 * rise - 2.0 * slope - end_slope, slope + end_slope - 2.0 * rise
-    top = slope / (np.sqrt(np.maximum(b * b - 3.0 * a * slope, 0.0)) - b)
-    gain = np.where(known, top * (slope + top * (b + top * a)), np.inf)
+    # In units of the slope c(t) = t + b t² + a t³, c(1) = r and c'(1) = e: b = 3 r - 2 - e, a = 1 + e - 2 r.
+    # With q = √(b² - 3 a) its top lies at 1 / (q - b), which is (q + b) / (-3 a). As r is below 1, a is below
+    # 0 where b is above it: each denominator below is above 0, and loses no digits.
+    with np.errstate(all="ignore"):  # of what is not known
+        r, e = rise / slope, end_slope / slope
+        b, a = 3.0 * r - 2.0 - e, 1.0 + e - 2.0 * r
+        q = np.sqrt(np.maximum(b * b - 3.0 * a, 0.0))
+        top = np.where(b > 0.0, q + b, 1.0) / np.where(b > 0.0, -3.0 * a, q - b)
+        gain = slope * top * (1.0 + top * (b + top * a))
+    known = (slope > 0.0) & np.isfinite(top) & np.isfinite(gain)
     within = np.minimum(np.maximum(top, LEAST_SHARE), LARGEST_SHARE)
-    return Shortened(np.where(known, within, A_THIRD), gain)
+    return Shortened(np.where(known, within, A_PART), np.where(known, gain, np.inf))
 
 
 def maximize_above(

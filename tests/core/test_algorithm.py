@@ -17,10 +17,12 @@ from tumble.core.method import Method
 from tumble.core.process.crashes import Crashes
 from tumble.core.process.models import SAFE_SHARE, fit_models
 from tumble.core.process.sites import SiteCrashes
+from tumble.core.search import candidates, modes
 from tumble.core.search.context import Context
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Proposal, Search
 from tumble.core.settings import Settings
+from tumble.methods import METHODS
 from tumble.parameters import Int
 from tumble.space import Float, Space
 
@@ -492,3 +494,18 @@ def test_what_was_predicted_badly_is_widened_once_no_failure_is_left(at_end):
     careful = suggest(known, BudgetState(2.3, 40, 3), settings=settings)
     assert careful.mode == "careful"
     assert careful.p_safe == pytest.approx(float(np.exp(left.log_prob(careful.x[None, :])[0])), rel=1e-6)
+
+
+@pytest.mark.parametrize(("told", "by_slopes"), [(40, False), (41, True)])
+def test_climbs_and_descents_turn_quick_together_whatever_is_in_flight(monkeypatch, told, by_slopes):
+    paces = set()
+    for room in (modes, candidates):
+
+        def recorded(*args, real=room.maximize, **more):
+            paces.add(more["pace"].by_slopes)
+            return real(*args, **more)
+
+        monkeypatch.setattr(room, "maximize", recorded)
+    known = replace(constrained(told, pending=np.full((3, 2), 0.5)), g=np.zeros((told, 0)))
+    propose(known, None, METHODS["tumble"], SMALL, np.random.default_rng(0))
+    assert paces == {by_slopes}

@@ -16,9 +16,9 @@ from ..arrays import Array, Flags, Indices
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ARMIJO = 1e-4
-LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that rose too little: what may be left of it
-A_PART = 0.3  # what is left where nothing says where the top is
-LEAST_HOPE = 0.05  # a start ends where a step that was cut before promises less than this part of `ftol`
+LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that is cut for the second time: what may be left of it
+A_PART = 0.3  # what is left after the first cut, and where nothing says where the top is
+LEAST_HOPE = 0.05  # a start ends where a second cut promises less than this part of `ftol`
 SHORTEST = 1e-9  # of a step, in each of its components
 LOG_TEN = np.log(10.0)
 LEAST_BENT = 1e-12  # of sᵀy / yᵀy: no inverse curvature is smaller
@@ -39,9 +39,9 @@ class Pace:
     race
         From so many evaluations on, a start goes on only while it promises more than the best one ended with.
     by_slopes
-        Whether a step that rose too little is cut where the slopes at its ends say that the top is
-        (`shortened`). If it was cut before, and that top is next to nothing higher, the start ends: a first
-        step may be as long as to lead over a cliff, whose slopes say nothing. If False, A_PART is left.
+        Whether a step that was cut to A_PART, and still rose too little, is cut where the slopes at its ends
+        say that the top is (`shortened`); where that is next to nothing higher, the start ends. The first cut
+        leaps: it may find a better top than the nearest, and over a cliff slopes say nothing.
     """
 
     ftol: float
@@ -117,13 +117,9 @@ def maximize(
             step.fill(1.0)
         else:
             bad = np.flatnonzero(~good)
-            active[bad] = _largest(moved[bad]) >= SHORTEST
-            if pace.by_slopes:
-                shorter = shortened(slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad])
-                active[bad] &= (step[bad, 0] == 1.0) | (shorter.gain >= LEAST_HOPE * pace.ftol)
-                step[bad] *= shorter.share[:, None]
-            else:
-                step[bad] *= A_PART
+            cut = _cut(step[bad, 0], slope[bad], np.vecdot(new_grad, moved)[bad], rise[bad], pace)
+            active[bad] = (cut.gain >= LEAST_HOPE * pace.ftol) & (_largest(moved[bad]) >= SHORTEST)
+            step[bad] *= cut.share[:, None]
             if len(bad) == len(good):
                 continue
             step[good] = 1.0
@@ -141,6 +137,15 @@ class Shortened(NamedTuple):
 
     share: Array  # (M,)
     gain: Array  # (M,)
+
+
+def _cut(step: Array, slope: Array, end_slope: Array, rise: Array, pace: Pace) -> Shortened:
+    """What is left of moves of which the part `step` (M,) rose too little: see `Pace.by_slopes`."""
+    again = step < 1.0
+    if not pace.by_slopes or not np.count_nonzero(again):
+        return Shortened(np.full(len(step), A_PART), np.full(len(step), np.inf))
+    found = shortened(slope, end_slope, rise)
+    return Shortened(np.where(again, found.share, A_PART), np.where(again, found.gain, np.inf))
 
 
 def shortened(slope: Array, end_slope: Array, rise: Array) -> Shortened:
@@ -230,7 +235,7 @@ def _projected(x: Array, grad: Array) -> Array:
     return np.where(np.where(grad < 0.0, x <= 0.0, x >= 1.0), 0.0, grad)
 
 
-def _direction(free: Array, inverse: Array, fresh: Array, first_step: float, first_gain: float) -> Array:
+def _direction(free: Array, inverse: Array, fresh: Flags, first_step: float, first_gain: float) -> Array:
     """Ascent directions (M, D) from projected gradients p (`free`): H p, or p where no curvature is known.
 
     No component of H p is longer than 1/2. No p is longer than `first_step`, or promises over `first_gain`.
@@ -254,7 +259,7 @@ def _length_of_first(free: Array, first_step: float, first_gain: float) -> Array
     return np.asarray(1.0 / np.maximum(np.maximum(np.sqrt(square) / first_step, square / first_gain), 1.0))
 
 
-def _update(inverse: Array, fresh: Array, s: Array, y: Array) -> None:
+def _update(inverse: Array, fresh: Flags, s: Array, y: Array) -> None:
     """BFGS update of the inverse Hessians H of -fun in place, after steps s where sᵀy > 0.
 
     With y the fall of the gradient along s, which is 0 where the step was not accepted, and u = s / sᵀy:

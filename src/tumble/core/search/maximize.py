@@ -82,11 +82,10 @@ def maximize(
     """
     M, D = starts.shape
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
-    x = np.minimum(np.maximum(starts, 0.0), 1.0)
+    x = _in_the_cube(starts)
     value, grad = fun(x)
     grad = grad * unit
-    inverse = np.zeros((M, D, D))
-    inverse.reshape(M, D * D)[:, :: D + 1] = 1.0
+    inverse = np.repeat(np.eye(D)[None], M, axis=0)
     fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_step, first_gain)
@@ -105,14 +104,11 @@ def maximize(
             )
             if len(x) == 0:
                 break
-        trial = step * direction * unit
-        trial += x
-        np.minimum(np.maximum(trial, 0.0, out=trial), 1.0, out=trial)
+        trial = _in_the_cube(x + step * direction * unit)
         new_value, new_grad = fun(trial)
         new_grad, moved, rise = new_grad * unit, (trial - x) / unit, new_value - value
         slope = np.vecdot(grad, moved)
-        good = rise >= ARMIJO * np.maximum(slope, 0.0)
-        active = rise >= pace.ftol
+        good, active = rise >= ARMIJO * np.maximum(slope, 0.0), rise >= pace.ftol
         if _all(good):
             step.fill(1.0)
         else:
@@ -196,6 +192,11 @@ def maximize_above(
     value, _ = fun(x)
     order = np.argsort(-value, kind="stable")
     return Maxima(x[order], value[order])
+
+
+def _in_the_cube(points: Array) -> Array:
+    """(M, D) the points of the unit cube that are nearest to `points`."""
+    return np.asarray(np.minimum(np.maximum(points, 0.0), 1.0))
 
 
 def _better_half(active: Flags, promise: Array) -> Flags:

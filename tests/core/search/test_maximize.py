@@ -102,7 +102,7 @@ def test_a_step_that_is_far_too_long_ends_at_the_top_with_the_next_ones():
     calls = []
 
     def narrow(x):
-        """A bowl a thousandth of the first step wide, with its top between two of its trials."""
+        """A bowl so narrow that the first step leads far over its top."""
         calls.append(len(x))
         return bowl(np.array([0.5, 0.5]), np.full(2, 1e4))(x)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.oracles import close
-from tumble.core.process.cholesky import FEWEST, MOST, cholesky, cholesky_by_rows, inverse, solve
+from tumble.core.process.cholesky import cholesky, cholesky_by_rows, inverse, solve
 
 
 def test_a_singular_matrix_gets_as_little_jitter_as_it_takes():
@@ -30,12 +30,8 @@ def test_more_rows_change_no_bit_of_those_before_them():
         np.testing.assert_array_equal(cholesky_by_rows(K[:n, :n], 20), whole[:n, :n])
 
 
-def test_an_inverse_is_worked_out_where_it_pays():
-    for n in (FEWEST, MOST):
+def test_an_inverse_times_its_factor_is_one():
+    for n in (1, 41, 256):
         A = np.random.default_rng(0).random((n, n))
         L = cholesky(A @ A.T + n * np.eye(n))
-        found = inverse(L)
-        assert found is not None
-        close(found @ L, np.eye(n), 1e-12)
-    assert inverse(np.eye(FEWEST - 1)) is None
-    assert inverse(np.eye(MOST + 1)) is None
+        close(inverse(L) @ L, np.eye(n), 1e-12)

@@ -119,10 +119,10 @@ def test_a_cut_step_ends_at_the_top_of_the_cubic_that_has_its_slopes(slope, end,
     values = t * (slope + t * (b + t * a))
     assert values[-1] == pytest.approx(rise, abs=1e-9 * max(1.0, abs(end), abs(rise)))
     first_top = int(np.flatnonzero(np.diff(values) < 0.0)[0])  # it begins uphill and ends hardly higher
-    found = shortened(np.array([slope]), np.array([end]), np.array([rise]))
-    assert found.share[0] == pytest.approx(np.clip(t[first_top], LEAST_SHARE, LARGEST_SHARE), abs=2e-4)
+    found = shortened(slope, end, rise)
+    assert found.share == pytest.approx(np.clip(t[first_top], LEAST_SHARE, LARGEST_SHARE), abs=2e-4)
     size = max(slope, abs(end), abs(rise))
-    assert found.gain[0] == pytest.approx(values[first_top], rel=1e-3, abs=1e-4 * size)
+    assert found.gain == pytest.approx(values[first_top], rel=1e-3, abs=1e-4 * size)
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
@@ -130,26 +130,30 @@ numbers = st.floats(allow_nan=True, allow_infinity=True)
 
 @given(numbers, numbers, numbers)
 def test_whatever_the_slopes_say_a_part_of_a_step_is_left(slope, end_slope, rise):
-    found = shortened(np.array([slope]), np.array([end_slope]), np.array([rise]))
-    assert LEAST_SHARE <= found.share[0] <= LARGEST_SHARE
-    assert not np.isnan(found.gain[0])
+    found = shortened(slope, end_slope, rise)
+    assert LEAST_SHARE <= found.share <= LARGEST_SHARE
+    assert not np.isnan(found.gain)
 
 
 def test_no_digits_are_lost_before_a_cliff():
     """With a slope of 1 and a fall of 1e12 behind it, c(t) is t - 1e12 t³ to twelve digits."""
-    found = shortened(np.ones(1), np.array([-3e12]), np.array([-1e12]))
-    assert found.gain[0] == pytest.approx(2.0 / 3.0 / np.sqrt(3e12), rel=1e-6)
-    bent = shortened(np.array([1e-9]), np.array([-1e9]), np.zeros(1))  # t + 1e18 (t² - t³): its top is at 2/3
-    assert (bent.share[0], bent.gain[0]) == (LARGEST_SHARE, pytest.approx(4.0 / 27.0 * 1e9))
+    found = shortened(1.0, -3e12, -1e12)
+    assert found.gain == pytest.approx(2.0 / 3.0 / np.sqrt(3e12), rel=1e-6)
+    bent = shortened(1e-9, -1e9, 0.0)  # t + 1e18 (t² - t³): its top is at 2/3
+    assert (bent.share, bent.gain) == (LARGEST_SHARE, pytest.approx(4.0 / 27.0 * 1e9))
 
 
-def test_where_a_step_leads_to_a_forbidden_point_a_part_of_it_is_left():
-    ends = np.array([0.0, np.nan, 1.0, np.inf, -np.inf])
-    found = shortened(np.ones(5), ends, np.array([-np.inf, -np.inf, np.nan, -5.0, -np.inf]))
-    np.testing.assert_array_equal(found.share, np.full(5, A_PART))
-    assert np.isposinf(found.gain).all()  # a start does not end because of it
-    downhill = shortened(np.array([-1.0, 0.0]), np.ones(2), np.full(2, -1.0))
-    np.testing.assert_array_equal(downhill.share, np.full(2, A_PART))
+@pytest.mark.parametrize(
+    ("slope", "end_slope", "rise"),
+    [
+        *((1.0, 0.0, -np.inf), (1.0, np.nan, -np.inf), (1.0, 1.0, np.nan), (1.0, np.inf, -5.0)),
+        *((1.0, -np.inf, -np.inf), (-1.0, 1.0, -1.0), (0.0, 1.0, -1.0)),
+    ],
+)
+def test_where_a_step_leads_to_a_forbidden_point_or_begins_downhill_a_part_of_it_is_left(
+    slope, end_slope, rise
+):
+    assert shortened(slope, end_slope, rise) == (A_PART, np.inf)  # a start does not end because of it
 
 
 @pytest.mark.parametrize("by_slopes", [True, False])

@@ -7,8 +7,6 @@ from ..arrays import Array
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # tried in turn, in units of the mean variance
 
-FEWEST, MOST = 41, 256  # data; with as many, an inverse pays that is used in one suggestion
-
 
 def cholesky(K: Array) -> Array:
     """Lower factor of K (N, N), with as little jitter as it takes; K stays as it is."""
@@ -52,6 +50,6 @@ def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: boo
     return np.asarray(dtrtrs(chol, right, lower=1, trans=int(transposed), overwrite_b=int(overwrite))[0])
 
 
-def inverse(chol: Array) -> Array | None:
-    """chol^-1 (N, N) of a lower factor, where products with it are faster than `solve`; else None."""
-    return np.asarray(dtrtri(chol, lower=1)[0]) if FEWEST <= len(chol) <= MOST else None
+def inverse(chol: Array) -> Array:
+    """chol^-1 (N, N) of a lower factor."""
+    return np.asarray(dtrtri(chol, lower=1)[0])

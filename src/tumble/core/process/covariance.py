@@ -90,6 +90,17 @@ class Covariance:
                 ADD_EFFECTS[self.kernel](block, rows, B, variance, memory[:2, : len(rows)])
         return k
 
+    def row(self, a: Array, B: Array) -> Array:
+        """(Q,) k(a, b) for one point a (D,) and B (Q, D): faster than `between` there."""
+        h, kernel = self.hyper, KERNELS[self.kernel]
+        r2 = (B - a).T
+        r2 *= self.per_length[:, None]
+        r2 *= r2
+        k = kernel(np.add.reduce(r2, axis=0), 0, (1.0 - h.additive) * h.variance)[0]
+        if h.additive:
+            k += np.add.reduce(kernel(r2, 0, h.additive * h.variance / len(a))[0], axis=0)
+        return k
+
     def rows(self, x: Array, scaled: Array, order: int = 1) -> KernelRows:
         """Covariances of x (M, D) with `scaled` data (D, N), and derivatives by x up to `order` (1 or 2)."""
         h, D = self.hyper, x.shape[1]

@@ -21,12 +21,12 @@ from ..arrays import Array, Indices
 from .cholesky import cholesky, inverse, solve
 from .covariance import Covariance, Hyper, KernelRows
 from .factors import factor_of
+from .growth import FEWEST, MOST, Growth
 from .kernels import Kernel
 from .outputs import Outputs
 from .stacked import Prediction, StackedMatern, StackedPosterior
 
 FEW = 8  # up to this many points, `rows` is faster than `covariance`
-MANY = 40  # with more data, the factor of the first ones is kept between two suggestions
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -62,6 +62,8 @@ class GP:
         The units of y.
     noise_var : (N,)
         The noise variance of each observation, where they differ; None where all have `hyper.noise`.
+    growth
+        What is kept of the data, where they grow one by one; else None.
     """
 
     kernel: Kernel
@@ -72,6 +74,7 @@ class GP:
     prior_mean: float = 0.0
     outputs: Outputs = field(default=Outputs())
     noise_var: Array | None = None
+    growth: Growth | None = None
 
     @cached_property
     def prior(self) -> Covariance:
@@ -81,7 +84,9 @@ class GP:
     @cached_property
     def inverse(self) -> Array | None:
         """(N, N) chol^-1, where products with it are faster than solves; else None."""
-        return inverse(self.chol)
+        if self.growth is not None:
+            return self.growth.inverse
+        return inverse(self.chol) if FEWEST <= len(self.chol) <= MOST else None
 
     @property
     def floor(self) -> float:
@@ -132,19 +137,31 @@ class GP:
         if known is not None and known.x is x:
             return known
         k = self.covariance(x, self.X) if len(x) > FEW else self.rows(x).k[:, 0]
-        half = solve(self.chol, k.T) if self.inverse is None else self.inverse @ k.T
-        var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
-        found = Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
+        found = self._marginals(x, k, solve(self.chol, k.T) if self.inverse is None else self.inverse @ k.T)
         if not x.flags.writeable:
             self._keep(found)
         return found
 
-    def keep_joined(self, first: Array, rest: Array, x: Array) -> None:
+    def at_again(self, x: Array) -> Marginals:
+        """`at` for points that are asked about again when there are more data."""
+        if self.growth is None:
+            return self.at(x)
+        k, half = self.growth.asked(x)
+        return self._marginals(x, k.T, half)
+
+    def _marginals(self, x: Array, k: Array, half: Array) -> Marginals:
+        """The posterior at x (M, D), from the covariances k (M, N) and from chol^-1 kᵀ (N, M)."""
+        var = self.hyper.variance - np.einsum("nm,nm->m", half, half)
+        return Marginals(x, self.prior_mean + k @ self.weights, np.maximum(var, self.floor), half)
+
+    def keep_joined(self, first: Array, rest: Array, x: Array, *, again: bool = False) -> None:
         """Keep the answer of `at` for x (M, D), a read-only array of `first` and `rest`, one above the other.
 
         What is kept of `first` is not computed again.
+
+        again: whether `first` is asked about again when there are more data.
         """
-        known, more = self.at(first), self.at(rest)
+        known, more = self.at_again(first) if again else self.at(first), self.at(rest)
         parts = (np.append(known.mean, more.mean), np.append(known.var, more.var),
                  np.hstack([known.half, more.half]))  # fmt: skip
         self._keep(Marginals(x, *parts))
@@ -296,8 +313,12 @@ def condition(
     outputs
         The units of y, which the process carries along.
     """
-    if len(X) > MANY and noise_var is None:
-        chol = factor_of(kernel, hyper, X, hyper.noise**2 + JITTER * hyper.variance)
+    nugget, growth = hyper.noise**2 + JITTER * hyper.variance, None
+    if FEWEST <= len(X) <= MOST and noise_var is None:
+        growth = Growth(Covariance(kernel, hyper), X, nugget)
+        chol = growth.chol
+    elif len(X) > MOST and noise_var is None:
+        chol = factor_of(kernel, hyper, X, nugget)
     else:
         noise = np.full(len(X), hyper.noise**2) if noise_var is None else noise_var
         K = Covariance(kernel, hyper).between(X, X)
@@ -308,4 +329,4 @@ def condition(
         ones = solve(chol, np.ones(len(y)))
         prior_mean += float(ones @ solve(chol, y - prior_mean)) / float(ones @ ones + mean_std**-2.0)
     weights = solve(chol, solve(chol, y - prior_mean), transposed=True)
-    return GP(kernel, hyper, X, chol, weights, prior_mean, outputs or Outputs(), noise_var)
+    return GP(kernel, hyper, X, chol, weights, prior_mean, outputs or Outputs(), noise_var, growth)

@@ -78,7 +78,19 @@ def everywhere(
     In many dimensions only the descents come near the lowest mean. Without them, samples of f* would lie
     above the lowest mean, and Xs would avoid the best region that the process already knows.
     """
-    scales = np.asarray(gp.hyper.lengthscales)
-    around = surroundings(best, scales, count // 4, rng)
-    lowest = downhill(gp, best, held, pace) if descend else best[:0]
-    return np.vstack([low_discrepancy(count, best.shape[1], rng), around, lowest])
+    near = near_best(gp, best, count // 4, rng, descend=descend, held=held, pace=pace)
+    return np.vstack([low_discrepancy(count, best.shape[1], rng), near])
+
+
+def near_best(
+    gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True,
+    held: Held = lambda fun: fun, pace: Pace = DOWNHILL,
+) -> Array:  # fmt: skip
+    """(P, D) candidates: `count` around `best` (C, D), and one downhill from each of them (`descend`)."""
+    around = surroundings(best, np.asarray(gp.hyper.lengthscales), count, rng)
+    return np.vstack([around, downhill(gp, best, held, pace)]) if descend else around
+
+
+def settled(count: int, dim: int, seed: int) -> Array:
+    """(count, dim) points all over the cube, the same ones for the same seed."""
+    return low_discrepancy(count, dim, np.random.default_rng(seed))

@@ -11,9 +11,10 @@ from ..arrays import Array
 from ..budget import Decision
 from ..history import History
 from ..process.gp import GP
+from ..process.growth import begun_with
 from ..process.models import Models
 from ..settings import Incumbent, Settings
-from .candidates import DOWNHILL, QUICKLY_DOWNHILL, everywhere, surroundings
+from .candidates import DOWNHILL, QUICKLY_DOWNHILL, everywhere, near_best, settled, surroundings
 from .descents import Allowed
 from .domain import Domain
 from .known import Known
@@ -99,7 +100,7 @@ class Context:
     @cached_property
     def candidates(self) -> Array:
         """(P, D) the candidates (core.search.candidates). They are drawn once for each suggestion."""
-        points = _read_only(self._spread_out())
+        points = self._answered() if self._is_settled else _read_only(self._spread_out())
         if not (self.settings.descend_safely and self.limited and self._has_wedges):
             return points
         lowest = self._lowest_from(points)
@@ -122,6 +123,27 @@ class Context:
     def keep(self, points: Array) -> Array:
         """Those of `points` (M, D) that keep the known constraints."""
         return points if self.known is None else self.known.keep(points)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the candidates all over the cube stay the same until hyperparameters are learned again."""
+        free = self.steps is None and self.known is None
+        return free and self.objective.growth is not None and len(self.history.X) > EARLY
+
+    def _answered(self) -> Array:
+        """(P, D) candidates all over the cube that were asked about before, and new ones near the best trials.
+
+        The answers of all processes are kept for them.
+        """
+        settings, gp = self.settings, self.objective
+        seed = begun_with(len(gp.X), gp.hyper)
+        near = near_best(gp, self.best, settings.raw_samples // 4, self.rng, descend=settings.descend,
+                         held=self.held, pace=QUICKLY_DOWNHILL)  # fmt: skip
+        again = _read_only(settled(settings.raw_samples, near.shape[1], seed))
+        points = _read_only(np.vstack([again, near]))
+        for each in (gp, *self.models.feasibility.constraints):
+            each.keep_joined(again, near, points, again=True)
+        return points
 
     def _spread_out(self) -> Array:
         """Candidates all over the admissible settings, around the best trials, and downhill from them."""

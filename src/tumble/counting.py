@@ -5,6 +5,7 @@ Each function takes the trials in the order of their numbers and changes nothing
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def told(trials: Sequence[Trial]) -> list[Trial]:
 
 def has_value(trials: Sequence[Trial]) -> bool:
     """Whether a trial with a value was told: before that, values of the model are in nobody's units."""
-    return any(t.value is not None for t in told(trials))
+    return any(t.value is not None and t.status == "told" for t in trials)
 
 
 def failures(trials: Sequence[Trial]) -> int:
@@ -141,9 +142,8 @@ def controller(
     outcomes = [t.failed for t in told(trials) if t.billed]
     state = budget.replay(max_trials, allowed, outcomes, settings)
     state = replace(state, risk=risk_since_spent(trials, allowed))
-    doubtful = holders(trials, settings.rho_safe)
     if not settings.share_failures:
-        held = len(doubtful) + reserved
+        held = len(holders(trials, settings.rho_safe)) + reserved
         return replace(state, failures_left=max(state.failures_left - held, 0))
     if state.failures_left == 0:
         return state
@@ -230,6 +230,5 @@ def _table(rows: list[Sequence[float | None]], width: int) -> Array:
     """Rows of one width; a short row is filled up with NaN."""
     if width == 0:
         return np.zeros((len(rows), 0))
-    if any(len(row) != width for row in rows):
-        rows = [(*row, *[None] * (width - len(row))) for row in rows]
-    return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN
+    full = [row if len(row) == width else (*row, *[None] * (width - len(row))) for row in rows]
+    return np.array(list(chain.from_iterable(full)), dtype=float).reshape(len(rows), width)  # None becomes NaN

@@ -24,6 +24,11 @@ def told(trials: Sequence[Trial]) -> list[Trial]:
     return [t for t in trials if t.status == "told"]
 
 
+def pending(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials in flight: asked for, and neither told nor skipped."""
+    return [t for t in trials if t.status == "pending"]
+
+
 def has_value(trials: Sequence[Trial]) -> bool:
     """Whether a trial with a value was told: before that, values of the model are in nobody's units."""
     return any(t.value is not None and t.status == "told" for t in trials)
@@ -31,17 +36,17 @@ def has_value(trials: Sequence[Trial]) -> bool:
 
 def failures(trials: Sequence[Trial]) -> int:
     """How many billed trials failed."""
-    return sum(t.billed and t.failed for t in trials)
+    return len([t for t in trials if t.billed and t.failed])
 
 
 def used(trials: Sequence[Trial]) -> int:
     """How many billed trials were told or are in flight; skipped and voided ones are given back."""
-    return sum(t.billed and t.status in ("told", "pending") for t in trials)
+    return len([t for t in trials if t.billed and t.status in ("told", "pending")])
 
 
 def in_flight(trials: Sequence[Trial]) -> int:
     """How many billed trials were asked for, and neither told nor skipped."""
-    return sum(t.billed and t.pending for t in trials)
+    return sum(t.billed for t in pending(trials))
 
 
 def next_number(trials: Sequence[Trial]) -> int:
@@ -147,7 +152,7 @@ def controller(
         return replace(state, failures_left=max(state.failures_left - held, 0))
     if state.failures_left == 0:
         return state
-    p_failures = [*(_p_failure(t) for t in trials if t.pending and t.billed), *[1.0] * reserved]
+    p_failures = [*(_p_failure(t) for t in pending(trials) if t.billed), *[1.0] * reserved]
     return replace(state, in_flight=budget.share(state.failures_left, p_failures, settings))
 
 
@@ -180,7 +185,7 @@ def _is_at_the_end(trial: Trial) -> bool:
 
 def holders(trials: Sequence[Trial], level: float) -> list[Trial]:
     """The billed trials in flight that may well fail: P(safe) lies below `level`, or is not known."""
-    return [t for t in trials if t.pending and t.billed and not 1.0 - _p_failure(t) >= level]
+    return [t for t in pending(trials) if t.billed and not 1.0 - _p_failure(t) >= level]
 
 
 def _p_failure(trial: Trial) -> float:
@@ -217,7 +222,7 @@ def history(
         y=y,
         g=_table([t.constraints for t in known], count),
         crashed=np.array([t.crashed for t in known], dtype=bool),
-        pending=_table([t.u for t in trials if t.pending], dim),
+        pending=_table([t.u for t in pending(trials)], dim),
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
@@ -231,4 +236,5 @@ def _table(rows: list[Sequence[float | None]], width: int) -> Array:
     if width == 0:
         return np.zeros((len(rows), 0))
     full = [row if len(row) == width else (*row, *[None] * (width - len(row))) for row in rows]
-    return np.array(list(chain.from_iterable(full)), dtype=float).reshape(len(rows), width)  # None becomes NaN
+    table = np.array(list(chain.from_iterable(full)), dtype=float)  # None becomes NaN
+    return table.reshape(len(rows), width)

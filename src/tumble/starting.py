@@ -47,7 +47,7 @@ def check_may_start(
         If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
     """
     if counting.used(trials) >= max_trials:
-        flying = sum(t.pending for t in trials)
+        flying = len(counting.pending(trials))
         raise TrialsExhausted(
             f"{all_are(max_trials, 'trial')} used ({flying} in flight); opt.extend(trials=...) adds more"
         )

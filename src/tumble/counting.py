@@ -118,9 +118,9 @@ def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
 def alarm_of(trials: Sequence[Trial]) -> Alarm:
     """What betting against the P(safe) of the suggestions came to, own settings and vetoes left out."""
     outcomes = [
-        (t.suggestion.p_safe, t.failed)
+        (made.p_safe, t.failed)
         for t in told(trials)
-        if t.suggestion is not None and t.billed and t.suggestion.mode not in ("start", "try")
+        if (made := t.suggestion) is not None and t.billed and made.mode not in ("start", "try")
     ]
     p_safe = np.array([p for p, _ in outcomes], dtype=float)
     return alarm(p_safe, np.array([failed for _, failed in outcomes], dtype=bool))
@@ -218,17 +218,23 @@ def history(
     if stopped.any() and np.isfinite(y).any():
         y[stopped] = np.median(y[np.isfinite(y)])
     return History(
-        X=_table([t.u for t in known], dim),
+        X=_points(known, dim),
         y=y,
         g=_table([t.constraints for t in known], count),
         crashed=np.array([t.crashed for t in known], dtype=bool),
-        pending=_table([t.u for t in pending(trials)], dim),
+        pending=_points(pending(trials), dim),
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
         crashes_afforded=failures if count == 0 else None,
         guessed=stopped if stopped.any() else None,
     )
+
+
+def _points(trials: list[Trial], dim: int) -> Array:
+    """(N, dim) where the trials lie in the unit cube."""
+    coordinates = chain.from_iterable([t.u for t in trials])
+    return np.fromiter(coordinates, dtype=float).reshape(len(trials), dim)
 
 
 def _table(rows: list[Sequence[float | None]], width: int) -> Array:

@@ -70,7 +70,9 @@ def after(state: BudgetState, outcomes: Iterable[bool], settings: Settings) -> B
     z, trials, left, end = state.z, state.trials_left, state.failures_left, state.end
     z_safe, z_risk = quantile(settings.rho_safe), quantile(settings.rho_risk)
     for failed in outcomes:
-        trials, left = trials - 1, max(left - failed, 0)
+        trials -= 1
+        if failed and left > 0:
+            left -= 1
         if left == 0 and end is None:
             end = trials
         if trials > 0:

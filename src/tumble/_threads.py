@@ -15,10 +15,11 @@ T = TypeVar("T")
 
 
 @cache
-def _controller() -> Any:
+def _libraries() -> list[Any]:
+    """Every BLAS that is loaded; NumPy and SciPy may bring one each."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _Limit:
@@ -30,19 +31,22 @@ class _Limit:
 
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
-        self._limiter: Any = None
+        self._before: list[Any] = []  # how many threads each library had
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limiter = _controller().limit(limits=1, user_api="blas")
+                self._before = [library.get_num_threads() for library in _libraries()]
+                for library in _libraries():
+                    library.set_num_threads(1)
             self._inside += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limiter.restore_original_limits()
+                for library, count in zip(_libraries(), self._before, strict=True):
+                    library.set_num_threads(count)
 
 
 _LIMIT = _Limit()

@@ -5,6 +5,7 @@ Each function takes the trials in the order of their numbers and changes nothing
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -23,24 +24,29 @@ def told(trials: Sequence[Trial]) -> list[Trial]:
     return [t for t in trials if t.status == "told"]
 
 
+def pending(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials in flight: asked for, and neither told nor skipped."""
+    return [t for t in trials if t.status == "pending"]
+
+
 def has_value(trials: Sequence[Trial]) -> bool:
     """Whether a trial with a value was told: before that, values of the model are in nobody's units."""
-    return any(t.value is not None for t in told(trials))
+    return any(t.value is not None and t.status == "told" for t in trials)
 
 
 def failures(trials: Sequence[Trial]) -> int:
     """How many billed trials failed."""
-    return sum(t.billed and t.failed for t in trials)
+    return len([t for t in trials if t.billed and t.failed])
 
 
 def used(trials: Sequence[Trial]) -> int:
     """How many billed trials were told or are in flight; skipped and voided ones are given back."""
-    return sum(t.billed and t.status in ("told", "pending") for t in trials)
+    return len([t for t in trials if t.billed and t.status in ("told", "pending")])
 
 
 def in_flight(trials: Sequence[Trial]) -> int:
     """How many billed trials were asked for, and neither told nor skipped."""
-    return sum(t.billed and t.pending for t in trials)
+    return sum(t.billed for t in pending(trials))
 
 
 def next_number(trials: Sequence[Trial]) -> int:
@@ -112,9 +118,9 @@ def reliability_of(trials: Sequence[Trial], level: float) -> Reliability:
 def alarm_of(trials: Sequence[Trial]) -> Alarm:
     """What betting against the P(safe) of the suggestions came to, own settings and vetoes left out."""
     outcomes = [
-        (t.suggestion.p_safe, t.failed)
+        (made.p_safe, t.failed)
         for t in told(trials)
-        if t.suggestion is not None and t.billed and t.suggestion.mode not in ("start", "try")
+        if (made := t.suggestion) is not None and t.billed and made.mode not in ("start", "try")
     ]
     p_safe = np.array([p for p, _ in outcomes], dtype=float)
     return alarm(p_safe, np.array([failed for _, failed in outcomes], dtype=bool))
@@ -141,13 +147,12 @@ def controller(
     outcomes = [t.failed for t in told(trials) if t.billed]
     state = budget.replay(max_trials, allowed, outcomes, settings)
     state = replace(state, risk=risk_since_spent(trials, allowed))
-    doubtful = holders(trials, settings.rho_safe)
     if not settings.share_failures:
-        held = len(doubtful) + reserved
+        held = len(holders(trials, settings.rho_safe)) + reserved
         return replace(state, failures_left=max(state.failures_left - held, 0))
     if state.failures_left == 0:
         return state
-    p_failures = [*(_p_failure(t) for t in trials if t.pending and t.billed), *[1.0] * reserved]
+    p_failures = [*(_p_failure(t) for t in pending(trials) if t.billed), *[1.0] * reserved]
     return replace(state, in_flight=budget.share(state.failures_left, p_failures, settings))
 
 
@@ -180,7 +185,7 @@ def _is_at_the_end(trial: Trial) -> bool:
 
 def holders(trials: Sequence[Trial], level: float) -> list[Trial]:
     """The billed trials in flight that may well fail: P(safe) lies below `level`, or is not known."""
-    return [t for t in trials if t.pending and t.billed and not 1.0 - _p_failure(t) >= level]
+    return [t for t in pending(trials) if t.billed and not 1.0 - _p_failure(t) >= level]
 
 
 def _p_failure(trial: Trial) -> float:
@@ -213,11 +218,11 @@ def history(
     if stopped.any() and np.isfinite(y).any():
         y[stopped] = np.median(y[np.isfinite(y)])
     return History(
-        X=_table([t.u for t in known], dim),
+        X=_points(known, dim),
         y=y,
         g=_table([t.constraints for t in known], count),
         crashed=np.array([t.crashed for t in known], dtype=bool),
-        pending=_table([t.u for t in trials if t.pending], dim),
+        pending=_points(pending(trials), dim),
         predicted_mean=_table([s.constraint_means if s else () for s in suggestions], count),
         predicted_std=_table([s.constraint_stds if s else () for s in suggestions], count),
         noise=None if noise is None else np.array(noise, dtype=float),
@@ -226,10 +231,16 @@ def history(
     )
 
 
+def _points(trials: list[Trial], dim: int) -> Array:
+    """(N, dim) where the trials lie in the unit cube."""
+    coordinates = chain.from_iterable([t.u for t in trials])
+    return np.fromiter(coordinates, dtype=float).reshape(len(trials), dim)
+
+
 def _table(rows: list[Sequence[float | None]], width: int) -> Array:
     """Rows of one width; a short row is filled up with NaN."""
     if width == 0:
         return np.zeros((len(rows), 0))
-    if any(len(row) != width for row in rows):
-        rows = [(*row, *[None] * (width - len(row))) for row in rows]
-    return np.array(rows, dtype=float).reshape(len(rows), width)  # None becomes NaN
+    full = [row if len(row) == width else (*row, *[None] * (width - len(row))) for row in rows]
+    table = np.array(list(chain.from_iterable(full)), dtype=float)  # None becomes NaN
+    return table.reshape(len(rows), width)

@@ -462,7 +462,7 @@ class Optimizer:
                 alarmed=self.settings.alarm and alarm.rings,
             )  # fmt: skip
         if state is not None and self.max_failures is not None and method.own_level is None:
-            starting.check_risk(proposal, state, self.settings, self.best is not None)
+            starting.check_risk(proposal, state, self.settings, self._trials)
         starting.check_not_forbidden(proposal.x, self._trials)
         suggestion = self._in_users_units(number, proposal, alarm)
         why = explain(suggestion, method.name, counting.safe_range(self._trials))

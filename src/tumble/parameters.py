@@ -128,9 +128,13 @@ class Float:
             if abs(k - round(k)) > 1e-6 or round(k) > self._intervals:
                 raise InputError(f"expected {self.low:g} plus a multiple of {self.step:g}, but {x:g} came")
             return np.array([round(k) / self._intervals])
+        return np.array([self._place(x)])
+
+    def _place(self, x: float) -> float:
+        """The coordinate of a number of the range, where there is no step."""
         if self.log:
-            return np.array([(math.log(x) - math.log(self.low)) / self._log_span])
-        return np.array([(x - self.low) / (self.high - self.low)])
+            return (math.log(x) - math.log(self.low)) / self._log_span
+        return (x - self.low) / (self.high - self.low)
 
     def decode(self, u: Array) -> float:
         """The value, within [low, high], at the coordinates u (1,)."""
@@ -147,7 +151,7 @@ class Float:
             x = self.low + t * (self.high - self.low)
             plain = round(x, DIGITS - self._size)
         # a value that someone gave comes back as it was given
-        is_given = self.low <= plain <= self.high and self.encode(plain)[0] == t
+        is_given = self.low <= plain <= self.high and self._place(plain) == t
         return plain if is_given else min(max(x, self.low), self.high)
 
     def decode_many(self, t: Array) -> Array:

@@ -47,13 +47,13 @@ def check_may_start(
         If trials in flight may use every failure that is left, and `on_exhausted` is "stop".
     """
     if counting.used(trials) >= max_trials:
-        flying = sum(t.pending for t in trials)
+        flying = len(counting.pending(trials))
         raise TrialsExhausted(
             f"{all_are(max_trials, 'trial')} used ({flying} in flight); opt.extend(trials=...) adds more"
         )
     if allowed is None:
         return
-    failed, flying = counting.failures(trials), counting.in_flight(trials)
+    failed = counting.failures(trials)
     if failed > allowed:
         raise BudgetExhausted(
             f"{budget.beyond(failed, allowed)}. To go on, opt.extend(failures=...) allows more, and "
@@ -68,6 +68,7 @@ def check_may_start(
             f"{failed} of {allowed} failures are spent; on_exhausted='stop' ends here. "
             "opt.best and opt.recommend() hold the result"
         )
+    flying = counting.in_flight(trials)
     if failed + flying >= allowed:
         raise BudgetReserved(
             f"{allowed - failed} of {allowed} failures left, and {count(flying, 'trial')} in flight may use "
@@ -75,7 +76,9 @@ def check_may_start(
         )
 
 
-def check_risk(proposal: Proposal, state: budget.BudgetState, settings: Settings, safe_seen: bool) -> None:
+def check_risk(
+    proposal: Proposal, state: budget.BudgetState, settings: Settings, trials: Sequence[Trial]
+) -> None:
     """Refuse a trial that would take more risk than is left once every failure is spent.
 
     Parameters
@@ -86,8 +89,8 @@ def check_risk(proposal: Proposal, state: budget.BudgetState, settings: Settings
         The budget.
     settings
         `delta` and `bound_risk`.
-    safe_seen
-        Whether a safe trial is known.
+    trials
+        All trials.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def check_risk(proposal: Proposal, state: budget.BudgetState, settings: Settings
     """
     if proposal.mode == "start" or not budget.is_too_risky(proposal.p_safe, state, settings):
         return
-    left = budget.risk_left(state, settings)
+    left, safe_seen = budget.risk_left(state, settings), any(t.safe for t in trials)
     raise BudgetExhausted(f"{budget.nothing_safe_enough(proposal.p_safe, left, safe_seen)}; {TO_GO_ON}")
 
 
@@ -115,8 +118,8 @@ def check_not_forbidden(x: Array, trials: Sequence[Trial]) -> None:
     TrialsExhausted
         If it is one of those.
     """
-    forbidden = np.array([t.u for t in trials if t.is_forbidden]).reshape(-1, len(x))
-    if not differ(x[None, :], forbidden).all():
+    forbidden = [t.u for t in trials if t.is_forbidden]
+    if forbidden and not differ(x[None, :], np.array(forbidden)).all():
         raise TrialsExhausted(
             "every setting that may be tried was tried, and the rest was skipped with never=True; "
             "opt.best and opt.recommend() hold the result"

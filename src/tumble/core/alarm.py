@@ -83,8 +83,9 @@ def alarm(p_safe: Array, failed: Flags) -> Alarm:
     risk, fell = 1.0 - p_safe[known], failed[known]
     if not fell.any():  # nothing can be won
         return Alarm(claims=len(risk), expected=float(risk.sum()))
-    q = np.clip(risk, LEAST_RISK, 1.0 - LEAST_RISK)[:, None]
-    bet = np.array(ODDS) * q / (1.0 - q + np.array(ODDS) * q)  # (N, len(ODDS)) q'
-    gains = np.where(fell[:, None], np.log(bet / q), np.log((1.0 - bet) / (1.0 - q)))
-    capital = np.exp(np.minimum(np.cumsum(gains, axis=0), 700.0)).mean(axis=1)
+    q = np.minimum(np.maximum(risk, LEAST_RISK), 1.0 - LEAST_RISK)[:, None]
+    odds = np.array(ODDS) * q
+    bet = odds / (1.0 - q + odds)  # (N, len(ODDS)) q'
+    gains = np.log(np.where(fell[:, None], bet / q, (1.0 - bet) / (1.0 - q)))
+    capital = np.exp(np.minimum(gains.cumsum(axis=0), 700.0)).sum(axis=1) / len(ODDS)
     return Alarm(max(1.0, float(capital.max())), len(risk), int(fell.sum()), float(risk.sum()))

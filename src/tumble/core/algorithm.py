@@ -157,16 +157,16 @@ def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     is allowed: what is rather safe than not counts.
     """
     history, gp = context.history, context.models.objective
-    measured = history.X[np.isfinite(history.y)]
-    if not history.safe.any() or len(measured) < 2 or context.settings.minima != "joint":
+    safe, measured = history.safe, history.X[np.isfinite(history.y)]
+    if not safe.any() or len(measured) < 2 or context.settings.minima != "joint":
         return None
-    if may_fail and np.ptp(measured, axis=0).max() < CLOSE:
+    if may_fail and (measured.max(axis=0) - measured.min(axis=0)).max() < CLOSE:
         return None
-    drawn = context.sample_minima(0.0 if may_fail else RATHER_SAFE, ENOUGH).drawn
-    assert drawn is not None
-    best, minima = history.y[history.safe].min(), gp.outputs.to_user(drawn)
+    drawn = context.draw_minima(0.0 if may_fail else RATHER_SAFE, ENOUGH)
+    values = np.where(safe, history.y, np.inf)
+    best, minima = values.min(), gp.outputs.to_user(drawn)
     noise = gp.outputs.std_to_user(gp.outputs.to_model(best), np.asarray(gp.hyper.noise))
-    fall = recent_fall(np.where(history.safe, history.y, np.inf))
+    fall = recent_fall(values)
     return gain(float(best), minima, float(noise), trials_left, len(history.X), fall)
 
 

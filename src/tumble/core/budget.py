@@ -62,15 +62,29 @@ def start(trials: int, failures: int, settings: Settings) -> BudgetState:
 
 def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
     """After one more billed trial, which failed or did not."""
-    trials, left = state.trials_left - 1, max(state.failures_left - failed, 0)
-    end = trials if left == 0 and state.end is None else state.end
-    z = state.z + control(state.z, trials, left, failed, settings) if trials > 0 else state.z
+    return after(state, (failed,), settings)
+
+
+def after(state: BudgetState, outcomes: Iterable[bool], settings: Settings) -> BudgetState:
+    """After more billed trials; `outcomes` says in their order which of them failed."""
+    z, trials, left, end = state.z, state.trials_left, state.failures_left, state.end
+    z_safe, z_risk = quantile(settings.rho_safe), quantile(settings.rho_risk)
+    for failed in outcomes:
+        trials -= 1
+        if failed and left > 0:
+            left -= 1
+        if left == 0 and end is None:
+            end = trials
+        if trials > 0:
+            z += control(z, trials, left, failed, z_safe, z_risk)
     return BudgetState(z, trials, left, end, state.risk, state.in_flight)
 
 
-def control(z: float, trials: int, left: int, failed: bool, settings: Settings) -> float:
-    """u_t of (14), with `left` = ΔB and `trials` = ΔT counted after the last trial."""
-    z_safe, z_risk = quantile(settings.rho_safe), quantile(settings.rho_risk)
+def control(z: float, trials: int, left: int, failed: bool, z_safe: float, z_risk: float) -> float:
+    """u_t of (14), with `left` = ΔB and `trials` = ΔT counted after the last trial.
+
+    z_safe, z_risk: Φ^-1 of `settings.rho_safe` and of `settings.rho_risk`.
+    """
     if left == 0:
         return z_safe - z
     if left > trials:
@@ -86,10 +100,7 @@ def quantile(p: float) -> float:
 
 def replay(trials: int, failures: int, failed: Iterable[bool], settings: Settings) -> BudgetState:
     """The state after the billed outcomes `failed`, in the order of their numbers."""
-    state = start(trials, failures, settings)
-    for outcome in failed:
-        state = step(state, outcome, settings)
-    return state
+    return after(start(trials, failures, settings), failed, settings)
 
 
 def required(state: BudgetState, settings: Settings) -> float:

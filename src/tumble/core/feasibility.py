@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -13,6 +14,8 @@ from .process.crashes import CrashModel
 from .process.gp import GP, predictor
 from .process.stacked import Prediction
 from .student import Law, Laws
+
+Posteriors: TypeAlias = list[tuple[Array, Array]]  # the mean (M,) and the variance (M,) of each constraint
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,24 @@ class Feasibility:
     near: Surroundings | None = None
     laws: tuple[Law, ...] = ()
 
-    def scores(self, x: Array) -> Array:
+    def posteriors(self, x: Array) -> Posteriors:
+        """The posterior mean and variance of each constraint at x (M, D), in model units."""
+        return [gp.predict(x) for gp in self.constraints]
+
+    def scores(self, x: Array, known: Posteriors | None = None) -> Array:
         """(M, G [+ 1]) -μ_j over the widened σ_j; P(safe) of each is Φ of it. Crashes come last.
 
         A score under Student's t law is the normal one that is as likely.
+
+        Parameters
+        ----------
+        x : (M, D)
+            Points of the unit cube.
+        known
+            The `posteriors` at x, where they are known.
         """
-        columns = []
-        for gp, noise, width, law in self._parts():
-            mean, var = gp.predict(x)
+        columns, known = [], self.posteriors(x) if known is None else known
+        for (_, noise, width, law), (mean, var) in zip(self._parts(), known, strict=True):
             columns.append(law.normal_score(-mean / (width * np.sqrt(var + noise))))
         if self.crash is not None:
             columns.append(quantile_from_log(self.crash.log_prob(x)))
@@ -177,17 +190,26 @@ class Feasibility:
         """The variance of the noise that safety counts, in model units: 0 where it is about g itself."""
         return gp.hyper.noise**2 if self.measured else 0.0
 
-    def predicted(self, x: Array) -> tuple[Array, Array]:
+    def predicted(self, x: Array, known: Posteriors | None = None) -> tuple[Array, Array]:
         """What is predicted for each constraint at x (M, D), in the user's units, before any widening.
+
+        Parameters
+        ----------
+        x : (M, D)
+            Points of the unit cube.
+        known
+            The `posteriors` at x, where they are known.
 
         Returns
         -------
         median, std : (M, G)
             Medians, and half the distances between the quantiles 16 and 84 %.
         """
+        known = self.posteriors(x) if known is None else known
         medians, stds = np.empty((2, len(x), len(self.constraints)))
-        for j, (gp, spread) in enumerate(zip(self.constraints, self._spreads(), strict=True)):
-            mean, var = gp.predict(x)
+        for j, (gp, spread, (mean, var)) in enumerate(
+            zip(self.constraints, self._spreads(), known, strict=True)
+        ):
             medians[:, j] = gp.outputs.to_user(mean)
             stds[:, j] = gp.outputs.std_to_user(mean, spread * np.sqrt(var))
         return medians, stds

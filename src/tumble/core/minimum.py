@@ -39,19 +39,16 @@ class Minima:
         The law that was asked for.
     fallback
         Why that law could not be fitted; the samples then come from the quantiles. None where it was fitted.
-    drawn : (S,)
-        The samples as they were drawn, before they are held below the incumbent; +inf where nothing is safe.
     """
 
     samples: Array
     law: MinimumLaw
     fallback: str | None = None
-    drawn: Array | None = None
 
 
 def sample(
     gp: GP, constraints: tuple[GP, ...], points: Array, eta: float, settings: Settings,
-    rng: np.random.Generator, grid: Array | None = None, among: int | None = None,
+    rng: np.random.Generator, grid: Array | None = None,
 ) -> Minima:  # fmt: skip
     """Samples of f* by the law of the settings.
 
@@ -73,11 +70,9 @@ def sample(
         The source of randomness.
     grid : (Q, D)
         Where the fitted laws look; None for `settings.grid` points all over the cube.
-    among
-        At how many candidates joint draws are made; None for `settings.grid`.
     """
     if settings.minima == "joint":
-        rows = likeliest(gp, constraints, points, eta, among or settings.grid)
+        rows = likeliest(gp, constraints, points, eta, settings.grid)
         drawn = joint(gp, points, settings.n_minima, rng, constraints, rows)
     else:
         grid = low_discrepancy(settings.grid, gp.X.shape[1], rng) if grid is None else grid
@@ -91,7 +86,7 @@ def sample(
         samples = np.minimum(samples, eta - settings.gap)
     if settings.optimism:
         samples = np.minimum(samples, eta - settings.optimism * float(np.mean(eta - samples)))
-    return replace(drawn, samples=samples, drawn=drawn.samples)
+    return replace(drawn, samples=samples)
 
 
 def independent_survival(mean: Array, std: Array) -> Callable[[Array], Array]:

@@ -7,6 +7,9 @@ from scipy.special import ndtri
 from tests.toys import context_of, history, smooth_history
 from tumble.core.algorithm import propose
 from tumble.core.budget import BudgetState, Decision
+from tumble.core.process.gp import GP
+from tumble.core.search.default import best_measured
+from tumble.core.search.modes import Search
 from tumble.core.settings import Settings
 from tumble.methods import METHODS
 
@@ -45,3 +48,28 @@ def test_in_the_careful_mode_f_star_is_the_minimum_of_what_is_allowed():
     lowest = gp.mean(careful.candidates[inside]).min()
     assert bold.minima.samples.mean() < careful.minima.samples.mean() - 0.05
     assert careful.minima.samples.mean() <= lowest + 0.1  # 400 samples have an error of 0.04
+
+
+def test_a_report_asks_each_process_once(monkeypatch):
+    context = context_of(smooth_history(16, 2, constraints=2))
+    search, x, asked = Search(context, best_measured(context)), np.array([0.3, 0.6]), []
+    predict = GP.predict
+
+    def noted(gp, at):
+        asked.append(id(gp))
+        return predict(gp, at)
+
+    monkeypatch.setattr(GP, "predict", noted)
+    found = search.report(x, "bold", 0.5)
+    assert len(asked) == len(set(asked)) == 3
+    medians, stds = context.models.feasibility.predicted(x[None, :])
+    assert (found.g_mean.tolist(), found.g_std.tolist()) == (medians[0].tolist(), stds[0].tolist())
+    assert found.p_each.tolist() == context.models.feasibility.each(x[None, :])[0].tolist()
+
+
+def test_minima_that_are_drawn_are_those_of_f_star_before_they_are_held_below_the_incumbent():
+    past, settings = smooth_history(16, 2, constraints=2), Settings(gap=None, optimism=0.0)
+    held, free = context_of(past, settings), context_of(past, settings)
+    samples, drawn = held.sample_minima().samples, free.draw_minima(0.0, settings.grid)
+    assert np.isfinite(drawn).any()
+    assert samples.tolist() == np.where(np.isfinite(drawn), drawn, free.eta).tolist()

@@ -10,12 +10,15 @@ JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # tried in turn, in units of the mean 
 
 def cholesky(K: Array) -> Array:
     """Lower factor of K (N, N), with as little jitter as it takes; K stays as it is."""
-    scale = float(np.mean(np.diag(K))) if len(K) else 1.0
     for jitter in JITTERS:
-        factor, info = dpotrf(K + jitter * scale * np.eye(len(K)) if jitter else K, lower=1, clean=1)
+        factor, info = dpotrf(_with_jitter(K, jitter) if jitter else K, lower=1, clean=1)
         if info == 0:
             return np.asarray(factor)
     raise FloatingPointError(f"covariance of {len(K)} points is not positive definite")  # pragma: no cover
+
+
+def _with_jitter(K: Array, jitter: float) -> Array:
+    return K + jitter * float(np.mean(np.diag(K))) * np.eye(len(K))
 
 
 def cholesky_by_rows(K: Array, first: int) -> Array:

@@ -115,7 +115,7 @@ def _matern52_between(a: Array, b: Array, variance: float, s: Array, decay: Arra
 
 def _left(a: Array, variance: float) -> Array:
     """(2, D, P, 3) the factors v/3 exp(-a) (a² + 3a + 3, -2a - 3, 1) of a (D, P), and those of -a."""
-    a = np.stack([a, -a])
+    a = np.array((a, -a))
     e = np.exp(-a)
     e *= variance / 3.0
     left = np.empty((*a.shape, 3))
@@ -127,7 +127,7 @@ def _left(a: Array, variance: float) -> Array:
 
 def _right(b: Array) -> Array:
     """(2, D, 3, Q) the factors exp(b) (1, b, b²) of b (D, Q), and those of -b."""
-    b = np.stack([b, -b])
+    b = np.array((b, -b))
     right = np.empty((*b.shape[:2], 3, b.shape[2]))
     np.exp(b, out=right[:, :, 0])
     np.multiply(right[:, :, 0], b, out=right[:, :, 1])

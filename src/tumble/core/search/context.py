@@ -211,22 +211,34 @@ class Context:
         """The samples of f*. They are drawn once for each suggestion."""
         return self.sample_minima(self.decision.rho if self.decision.mode == "careful" else 0.0)
 
-    def sample_minima(self, rho: float = 0.0, among: int | None = None) -> minimum.Minima:
+    def sample_minima(self, rho: float = 0.0) -> minimum.Minima:
         """S samples of f* by the law of the settings; with constraints, of the constrained minimum.
 
-        With a P(safe) `rho` above 0 it is the minimum over the candidates that reach it. Joint draws are made
-        at the likeliest `among` of them; None for as many as the settings say.
+        With a P(safe) `rho` above 0 it is the minimum over the candidates that reach it.
         """
+        points, constraints = self._allowed(rho)
+        grid = None if self.known is None else self.candidates
+        return minimum.sample(self.objective, constraints, points, self.eta, self.settings, self.rng, grid)
+
+    def draw_minima(self, rho: float, among: int) -> Array:
+        """(S,) the same by joint draws at the likeliest `among` candidates, and not held below η.
+
+        They are +inf where nothing is safe.
+        """
+        points, constraints = self._allowed(rho)
+        rows = minimum.likeliest(self.objective, constraints, points, self.eta, among)
+        size = self.settings.n_minima
+        return minimum.joint(self.objective, points, size, self.rng, constraints, rows).samples
+
+    def _allowed(self, rho: float) -> tuple[Array, tuple[GP, ...]]:
+        """The candidates that reach a P(safe) of `rho`, and the constraints to be kept there."""
         constraints, points = self.models.feasibility.constraints, self.candidates
         if rho > 0.0 and self.settings.allowed_minima and self.limited:
             level = float(ndtri(rho))
             inside = self.models.feasibility.margin(points, level) >= level
             if inside.any():
-                points, constraints = points[inside], ()
-        grid = None if self.known is None else self.candidates
-        return minimum.sample(
-            self.objective, constraints, points, self.eta, self.settings, self.rng, grid, among
-        )
+                return points[inside], ()
+        return points, constraints
 
 
 def _read_only(points: Array) -> Array:

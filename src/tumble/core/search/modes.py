@@ -174,8 +174,9 @@ class Search:
         models, at = self.context.models, x[None, :]
         mean, var = models.objective.predict(at)
         outputs = models.objective.outputs
-        g_mean, g_std = models.feasibility.predicted(at)
-        scores = models.feasibility.scores(at)
+        of_limits = models.feasibility.posteriors(at)
+        g_mean, g_std = models.feasibility.predicted(at, of_limits)
+        scores = models.feasibility.scores(at, of_limits)
         return Proposal(
             x=x, mode=mode, rho=rho,
             p_safe=float(np.exp(models.feasibility.log_prob(at, scores)[0])),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.oracles import close
-from tumble.core.process.cholesky import FEWEST, MOST, cholesky, cholesky_by_rows, inverse, solve
+from tumble.core.process.cholesky import FEWEST, MOST, cholesky, inverse, solve, with_row
 
 
 def test_a_singular_matrix_gets_as_little_jitter_as_it_takes():
@@ -21,13 +21,15 @@ def test_solves_with_a_factor_and_with_its_transpose_together_invert_the_matrix(
     assert solve(np.zeros((0, 0)), np.zeros(0)).shape == (0,)
 
 
-def test_more_rows_change_no_bit_of_those_before_them():
+def test_a_factor_grows_by_a_row_that_changes_no_bit_of_those_before_it():
     A = np.random.default_rng(0).random((30, 30))
     K = A @ A.T + np.eye(30)
-    whole = cholesky_by_rows(K, 20)
-    close(whole, np.linalg.cholesky(K), 1e-13)
-    for n in range(20, 30):
-        np.testing.assert_array_equal(cholesky_by_rows(K[:n, :n], 20), whole[:n, :n])
+    grown = cholesky(K[:20, :20])
+    for n in range(21, 31):
+        before, grown = grown, with_row(grown, K[n - 1, :n])
+        close(grown, np.linalg.cholesky(K[:n, :n]), 1e-13)
+        np.testing.assert_array_equal(grown[:-1, :-1], before)
+        assert grown.flags.f_contiguous
 
 
 def test_an_inverse_is_worked_out_where_it_pays():

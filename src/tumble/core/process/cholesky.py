@@ -20,17 +20,16 @@ def cholesky(K: Array) -> Array:
     raise FloatingPointError(f"covariance of {len(K)} points is not positive definite")  # pragma: no cover
 
 
-def cholesky_by_rows(K: Array, first: int) -> Array:
-    """Lower factor of K (N, N): of its first rows at once, and then row by row.
+def with_row(chol: Array, k: Array) -> Array:
+    """Lower factor (N + 1, N + 1), from that of N rows and the row k (N + 1,) that is added to the matrix.
 
-    So more rows change no bit of those before them. K needs no jitter.
+    The matrix needs no jitter. A row changes no bit of those before it.
     """
-    factor = np.zeros_like(K, order="F")
-    factor[:first, :first] = cholesky(K[:first, :first])
-    for i in range(first, len(K)):
-        row = solve(factor[:i, :i], K[i, :i])
-        factor[i, :i], factor[i, i] = row, np.sqrt(K[i, i] - row @ row)
-    return factor
+    n = len(chol)
+    whole = np.zeros((n + 1, n + 1), order="F")
+    row = solve(chol, k[:n])
+    whole[:n, :n], whole[n, :n], whole[n, n] = chol, row, np.sqrt(k[n] - row @ row)
+    return whole
 
 
 def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: bool = False) -> Array:

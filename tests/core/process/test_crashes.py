@@ -263,6 +263,18 @@ def test_the_factor_that_grew_is_that_of_the_covariance_of_all_trials():
     close(found.draws.chol @ found.draws.chol.T, C, 1e-12)
 
 
+def test_products_with_an_inverse_give_what_solves_give():
+    X, crashed = grown(60)
+    found, x = fit_crashes(X, crashed, "matern52"), np.random.default_rng(1).random((9, 3))
+    assert found.inverse is not None
+    assert fit_crashes(X[:SETTLED], crashed[:SETTLED], "matern52").inverse is None
+    solving = dataclasses.replace(found, inverse=None)
+    close(found.log_prob(x), solving.log_prob(x), 1e-11)
+    for one, other in zip(found.log_prob_and_grad(x), solving.log_prob_and_grad(x), strict=True):
+        close(one, other, 1e-10)
+    close(found.log_prob_and_grad(x)[1], central(found.log_prob, x), 1e-5)
+
+
 def test_trials_that_are_added_teach_as_much_as_the_first_ones():
     X, crashed = grown(SETTLED + 25)
     x = np.random.default_rng(1).random((200, 3))

@@ -21,7 +21,7 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arrays import Array, Flags
 from ..normal import LOG_SQRT_2PI
-from .cholesky import solve
+from .cholesky import inverse, solve
 from .covariance import Covariance, Hyper
 from .gp import GP
 from .kept import Kept
@@ -77,6 +77,8 @@ class Crashes:
         The law of its constant mean.
     draws
         What it may be at the trials, and the lower Cholesky factor of C.
+    inverse : (N, N)
+        The inverse of that factor, where products with it are faster than solves; else None.
     """
 
     covariance: Covariance
@@ -84,6 +86,7 @@ class Crashes:
     crashed: Flags
     mean: MeanLaw
     draws: SignedDraws
+    inverse: Array | None
 
     def log_prob(self, x: Array) -> Array:
         """(M,) log P(no crash) at x (M, D).
@@ -107,14 +110,18 @@ class Crashes:
         q = self.draws.weights * np.exp(-0.5 * at.score**2 - LOG_SQRT_2PI - at.log_prob[:, None])
         by_var = (np.vecdot(q, at.score) / at.var) * at.half
         by_mean = self.draws.e @ (q / np.sqrt(at.var)[:, None]).T
-        by_k = solve(self.draws.chol, by_var - by_mean, transposed=True, overwrite=True).T  # (M, N)
+        by_half = by_var - by_mean
+        if self.inverse is None:
+            by_k = solve(self.draws.chol, by_half, transposed=True, overwrite=True).T  # (M, N)
+        else:
+            by_k = by_half.T @ self.inverse
         return at.log_prob, (k[:, 1:] @ by_k[:, :, None])[:, :, 0]
 
     def _at(self, k: Array) -> _Found:
         """At M points whose smooth part has the covariances k (M, N) with that of the trials."""
         of_mean = self.mean.spread**2
         k = k + of_mean
-        half = solve(self.draws.chol, k.T)
+        half = solve(self.draws.chol, k.T) if self.inverse is None else self.inverse @ k.T
         var = 1.0 + of_mean + SHARPNESS**2 - np.einsum("nm,nm->m", half, half)
         var = np.maximum(var, SHARPNESS**2)  # it can't be smaller, but for rounding
         score = half.T @ self.draws.e  # m_s - centre: C^-1 (h_s - centre) is L^-T e_s
@@ -167,7 +174,8 @@ def fit_crashes(
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
     trials = _Trials(covariance, X, np.where(crashed, 1.0, -1.0), mean, count, kept)
-    return Crashes(covariance, X, crashed, mean, trials.draws())
+    draws = trials.draws()
+    return Crashes(covariance, X, crashed, mean, draws, inverse(draws.chol))
 
 
 def drawn_from(n: int) -> int:

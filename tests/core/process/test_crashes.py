@@ -212,7 +212,7 @@ def test_what_is_kept_changes_no_bit():
     for n in [*range(38, 61), 45, 58]:
         one = fit_crashes(X[:n], crashed[:n], "matern52", kept=kept).draws
         other = fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws
-        np.testing.assert_array_equal(one.h, other.h)
+        np.testing.assert_array_equal(one.chol, other.chol)
         np.testing.assert_array_equal(one.e, other.e)
         np.testing.assert_array_equal(one.weights, other.weights)
 
@@ -234,8 +234,45 @@ def test_other_trials_and_other_crashes_have_other_draws():
     ):
         one = fit_crashes(where, which, "matern52", mean, kept=kept).draws
         np.testing.assert_array_equal(
-            one.h, fit_crashes(where, which, "matern52", mean, kept=Kept(0)).draws.h
+            one.e, fit_crashes(where, which, "matern52", mean, kept=Kept(0)).draws.e
         )
+
+
+def test_searches_that_part_after_the_first_trials_have_their_own_draws():
+    """Also where one takes trials back, and where one is added that no draw foresaw."""
+    X, crashed = grown(50)
+    kept, surprising = Kept(2**24), crashed.copy()
+    surprising[-1] = ~surprising[-1]
+    other = X[[*range(45), *range(49, 44, -1)]]
+    for where, which in (
+        (X, crashed),
+        (other, crashed),
+        (X[:46], crashed[:46]),
+        (X, surprising),
+        (X, crashed),
+    ):
+        one, alone = (fit_crashes(where, which, "matern52", kept=k).draws for k in (kept, Kept(0)))
+        np.testing.assert_array_equal(one.e, alone.e)
+        np.testing.assert_array_equal(one.weights, alone.weights)
+
+
+def test_the_factor_that_grew_is_that_of_the_covariance_of_all_trials():
+    X, crashed = grown(60)
+    found = fit_crashes(X, crashed, "matern52", RARE)
+    C = cov_values("matern52", smooth_part(3), X, X) + RARE.spread**2 + SHARPNESS**2 * np.eye(60)
+    close(found.draws.chol @ found.draws.chol.T, C, 1e-12)
+
+
+def test_products_with_an_inverse_give_what_solves_give():
+    X, crashed = grown(60)
+    found, x = fit_crashes(X, crashed, "matern52"), np.random.default_rng(1).random((9, 3))
+    assert found.inverse is not None
+    assert fit_crashes(X[:SETTLED], crashed[:SETTLED], "matern52").inverse is None
+    solving = dataclasses.replace(found, inverse=None)
+    close(found.log_prob(x), solving.log_prob(x), 1e-11)
+    for one, other in zip(found.log_prob_and_grad(x), solving.log_prob_and_grad(x), strict=True):
+        close(one, other, 1e-10)
+    close(found.log_prob_and_grad(x)[1], central(found.log_prob, x), 1e-5)
 
 
 def test_trials_that_are_added_teach_as_much_as_the_first_ones():
@@ -245,7 +282,9 @@ def test_trials_that_are_added_teach_as_much_as_the_first_ones():
     for n in range(SETTLED + 1, len(X) + 1, 3):
         added += drawn_from(n) < n
         found = fit_crashes(X[:n], crashed[:n], "matern52")
-        at_once = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed[:n]), 16384)
+        at_once = draw_given_signs(
+            UNKNOWN.centre, found.draws.chol @ found.draws.chol.T, signs(crashed[:n]), 16384
+        )
         many = dataclasses.replace(found, draws=at_once)
         error = np.abs(np.exp(found.log_prob(x)) - np.exp(many.log_prob(x)))
         assert error.max() < 0.06
@@ -259,8 +298,8 @@ def test_a_crash_that_no_draw_foresaw_makes_the_draws_anew():
     X[-1] = 0.15
     crashed = np.arange(n) == n - 1
     found = fit_crashes(X, crashed, "matern52")
-    anew = draw_given_signs(UNKNOWN.centre, found.chol @ found.chol.T, signs(crashed), DRAWS)
-    np.testing.assert_allclose(found.draws.h, anew.h, atol=1e-6)
+    anew = draw_given_signs(UNKNOWN.centre, found.draws.chol @ found.draws.chol.T, signs(crashed), DRAWS)
+    np.testing.assert_allclose(found.draws.e, anew.e, atol=1e-6)
 
 
 def test_trials_that_contradict_the_draws_again_and_again_cost_few_draws(monkeypatch):
@@ -284,7 +323,7 @@ def test_trials_that_contradict_the_draws_again_and_again_cost_few_draws(monkeyp
             found = fit_crashes(X[:n], crashed[:n], "matern52", kept=kept).draws
             assert len(made) == (n > 120)
             np.testing.assert_array_equal(
-                found.h, fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws.h
+                found.e, fit_crashes(X[:n], crashed[:n], "matern52", kept=Kept(0)).draws.e
             )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tests.oracles import KERNELS
+from tumble.core.process.cholesky import FEWEST, MOST
 from tumble.core.process.covariance import Covariance, Hyper
 from tumble.core.process.gp import GP, condition
-from tumble.core.process.growth import FEWEST, MOST, STEP, Growth, begun_with
+from tumble.core.process.growth import STEP, Growth, begun_with
 from tumble.core.process.kept import Kept
 
 HYPER = Hyper((0.3, 0.5), 1.3, 0.02, 0.25, learned_from=60)

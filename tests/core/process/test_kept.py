@@ -21,7 +21,7 @@ def test_what_is_kept_can_not_be_changed():
     kept.keep("one", np.zeros(10))
     found = kept.get("one")
     assert found is not None
-    assert not found.flags.writeable
+    assert not found[0].flags.writeable
 
 
 def test_what_is_larger_than_all_that_may_be_kept_is_not_kept():
@@ -32,17 +32,27 @@ def test_what_is_larger_than_all_that_may_be_kept_is_not_kept():
     assert kept.get("small") is not None
 
 
-def test_an_array_is_forgotten():
-    kept = Kept(most_bytes=800)
-    for key in ("one", "two"):
-        kept.keep(key, np.zeros(10))
-    kept.forget("one")
-    kept.forget("never kept")
-    assert kept.get("one") is None
-    assert kept.get("two") is not None
+def test_what_belongs_together_is_kept_and_forgotten_together():
+    kept = Kept(most_bytes=2 * 800)
+    kept.keep("pair", np.zeros(60), np.ones(60))
+    found = kept.get("pair")
+    assert found is not None
+    assert [array[0] for array in found] == [0.0, 1.0]
+    kept.keep("other", np.zeros(100))  # with it they are more than 1600 bytes
+    assert kept.get("pair") is None
+    assert kept.get("other") is not None
 
 
-def test_so_many_arrays_are_kept_and_no_more():
+def test_an_entry_that_is_kept_again_is_replaced():
+    kept = Kept(most_bytes=1000)
+    for value in (0.0, 1.0):
+        kept.keep("one", np.full(100, value))
+    found = kept.get("one")
+    assert found is not None
+    assert found[0][0] == 1.0
+
+
+def test_so_many_entries_are_kept_and_no_more():
     kept = Kept(2**20)
     for number in range(MOST + 3):
         kept.keep(number, np.zeros(1))

@@ -1,11 +1,15 @@
 """Crashes by normal pseudo-observations, against importance sampling from the same prior."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
+from scipy.stats import norm
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close, cov_values
+from tumble.core.process.cholesky import FEWEST
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import condition
 from tumble.core.process.sites import SHARPNESS, SiteCrashes, fit_sites, propagate
@@ -52,6 +56,24 @@ def test_sites_come_close_to_importance_sampling(kernel, crashed, prior_mean):
     near_one = sampled > 0.98
     assert (ours[near_one] <= sampled[near_one] + 0.002).all()  # never surer than the truth
     assert (ours[near_one] >= sampled[near_one] - 0.045).all()
+
+
+@pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
+def test_each_site_has_the_moments_of_its_label_with_few_and_with_many_labels(n):
+    """The posterior given all sites agrees with cavity times label, for each of them."""
+    X = np.random.default_rng(0).random((n, 2))
+    crashed: Any = X.sum(axis=1) > 1.3
+    K, prior_mean = cov_values("matern52", Hyper((0.3, 0.3), 1.0, SHARPNESS), X, X), -0.9
+    sites = propagate(K, crashed, prior_mean, settled=1e-9)
+    gain = np.linalg.solve(K + np.diag(sites.var), K)
+    mean, var = prior_mean + gain.T @ (sites.target - prior_mean), np.diag(K - K @ gain)
+    cavity_var = 1.0 / (1.0 / var - 1.0 / sites.var)
+    cavity_mean = cavity_var * (mean / var - sites.target / sites.var)
+    spread, sign = np.sqrt(cavity_var + SHARPNESS**2), np.where(crashed, 1.0, -1.0)
+    z = sign * cavity_mean / spread
+    ratio = norm.pdf(z) / ndtr(z)
+    close(mean, cavity_mean + cavity_var * sign * ratio / spread, 1e-4)
+    close(var, cavity_var - cavity_var**2 * ratio * (z + ratio) / spread**2, 1e-4)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

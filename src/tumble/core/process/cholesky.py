@@ -5,6 +5,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri, dtrtrs
 
 from ..arrays import Array
 
+FEWEST, MOST = 41, 256  # data; with as many, an inverse pays that is used in one suggestion
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)  # tried in turn, in units of the mean variance
 
 
@@ -21,17 +22,27 @@ def _with_jitter(K: Array, jitter: float) -> Array:
     return K + jitter * float(np.mean(np.diag(K))) * np.eye(len(K))
 
 
-def cholesky_by_rows(K: Array, first: int) -> Array:
-    """Lower factor of K (N, N): of its first rows at once, and then row by row.
+def with_row(chol: Array, k: Array, least: float = 0.0) -> Array:
+    """Lower factor (N + 1, N + 1), from that of N rows and the row k (N + 1,) that is added to the matrix.
 
-    So more rows change no bit of those before them. K needs no jitter.
+    The matrix needs no jitter. A row changes no bit of those before it.
+
+    least: the square of the new row's last entry is known to be no smaller, but for rounding.
     """
-    factor = np.zeros_like(K, order="F")
-    factor[:first, :first] = cholesky(K[:first, :first])
-    for i in range(first, len(K)):
-        row = solve(factor[:i, :i], K[i, :i])
-        factor[i, :i], factor[i, i] = row, np.sqrt(K[i, i] - row @ row)
-    return factor
+    n = len(chol)
+    whole = np.zeros((n + 1, n + 1), order="F")
+    row = solve(chol, k[:n])
+    whole[:n, :n], whole[n, :n], whole[n, n] = chol, row, np.sqrt(max(k[n] - row @ row, least))
+    return whole
+
+
+def inverse_with_row(inverse: Array, row: Array) -> Array:
+    """The inverse (N + 1, N + 1) of a lower factor, from that of its first N rows and the new row (N + 1,)."""
+    # [[L, 0], [r, s]]^-1 = [[L^-1, 0], [-r L^-1 / s, 1 / s]]
+    n = len(inverse)
+    whole = np.zeros((n + 1, n + 1), order="F")
+    whole[:n, :n], whole[n, :n], whole[n, n] = inverse, (row[:n] @ inverse) / -row[n], 1.0 / row[n]
+    return whole
 
 
 def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: bool = False) -> Array:
@@ -56,3 +67,8 @@ def solve(chol: Array, right: Array, *, transposed: bool = False, overwrite: boo
 def inverse(chol: Array) -> Array:
     """chol^-1 (N, N) of a lower factor."""
     return np.asarray(dtrtri(chol, lower=1)[0])
+
+
+def inverse_if_faster(chol: Array) -> Array | None:
+    """chol^-1 (N, N), where products with it are faster than `solve`; else None."""
+    return inverse(chol) if FEWEST <= len(chol) <= MOST else None

@@ -21,13 +21,13 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 
 from ..arrays import Array, Flags
 from ..normal import LOG_SQRT_2PI
-from .cholesky import cholesky_by_rows, solve
+from .cholesky import inverse_if_faster, solve
 from .covariance import Covariance, Hyper
 from .gp import GP
 from .kept import Kept
 from .kernels import Kernel
 from .refit import SETTLED
-from .signs import SignedDraws, add_signs, draw_given_signs
+from .signs import SignedDraws, add_sign, draw_given_signs
 from .sites import SiteCrashes, fit_sites
 
 DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
@@ -35,6 +35,7 @@ FEWER = 128  # so many are enough to compare settings where a failure is afforda
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
 ANEW = 1.25  # beyond 40 trials the draws are made anew when there are so many times as many
+ENOUGH = 0.5  # of the draws that were made must still count; with fewer, they are made anew
 BEGUN = 5  # so often draws are begun that a later trial contradicts; then they are made from all trials
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
 
@@ -74,18 +75,18 @@ class Crashes:
         Which of them crashed.
     mean
         The law of its constant mean.
-    chol : (N, N)
-        Lower Cholesky factor of C.
     draws
-        What it may be at the trials.
+        What it may be at the trials, and the lower Cholesky factor of C.
+    inverse : (N, N)
+        The inverse of that factor, where products with it are faster than solves; else None.
     """
 
     covariance: Covariance
     X: Array
     crashed: Flags
     mean: MeanLaw
-    chol: Array
     draws: SignedDraws
+    inverse: Array | None
 
     def log_prob(self, x: Array) -> Array:
         """(M,) log P(no crash) at x (M, D).
@@ -109,14 +110,18 @@ class Crashes:
         q = self.draws.weights * np.exp(-0.5 * at.score**2 - LOG_SQRT_2PI - at.log_prob[:, None])
         by_var = (np.vecdot(q, at.score) / at.var) * at.half
         by_mean = self.draws.e @ (q / np.sqrt(at.var)[:, None]).T
-        by_k = solve(self.chol, by_var - by_mean, transposed=True, overwrite=True).T  # (M, N)
+        by_half = by_var - by_mean
+        if self.inverse is None:
+            by_k = solve(self.draws.chol, by_half, transposed=True, overwrite=True).T  # (M, N)
+        else:
+            by_k = by_half.T @ self.inverse
         return at.log_prob, (k[:, 1:] @ by_k[:, :, None])[:, :, 0]
 
     def _at(self, k: Array) -> _Found:
         """At M points whose smooth part has the covariances k (M, N) with that of the trials."""
         of_mean = self.mean.spread**2
         k = k + of_mean
-        half = solve(self.chol, k.T)
+        half = solve(self.draws.chol, k.T) if self.inverse is None else self.inverse @ k.T
         var = 1.0 + of_mean + SHARPNESS**2 - np.einsum("nm,nm->m", half, half)
         var = np.maximum(var, SHARPNESS**2)  # it can't be smaller, but for rounding
         score = half.T @ self.draws.e  # m_s - centre: C^-1 (h_s - centre) is L^-T e_s
@@ -132,8 +137,7 @@ class Crashes:
     @cached_property
     def rough(self) -> "Crashes":
         """The same process with some of the draws."""
-        h, e, weights = self.draws.h[:, :FEWER], self.draws.e[:, :FEWER], self.draws.weights[:FEWER]
-        return replace(self, draws=SignedDraws(h, np.ascontiguousarray(e), weights / weights.sum()))
+        return replace(self, draws=self.draws.first(FEWER))
 
     @property
     def gp(self) -> GP:
@@ -169,19 +173,9 @@ def fit_crashes(
     again and again, from all trials. Draws are kept, which changes no bit of them.
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))
-    C, n = _of_trials(covariance, X, mean), len(X)
     trials = _Trials(covariance, X, np.where(crashed, 1.0, -1.0), mean, count, kept)
-    first = drawn_from(n)
-    for _ in range(BEGUN):
-        refused = trials.refused(first)
-        if refused is None:
-            chol = cholesky_by_rows(C, first)
-            draws = trials.draws(first, chol)
-            if len(draws.h) == n:
-                return Crashes(covariance, X, crashed, mean, chol, draws)
-            refused = len(draws.h)
-        first = refused + 1
-    return Crashes(covariance, X, crashed, mean, cholesky_by_rows(C, n), trials.first_draws(n))
+    draws = trials.draws()
+    return Crashes(covariance, X, crashed, mean, draws, inverse_if_faster(draws.chol))
 
 
 def drawn_from(n: int) -> int:
@@ -192,16 +186,9 @@ def drawn_from(n: int) -> int:
     return first
 
 
-def _of_trials(covariance: Covariance, X: Array, mean: MeanLaw) -> Array:
-    """(N, N) C, the covariance of h at the trials."""
-    C = covariance.between(X, X) + mean.spread**2
-    C.flat[:: len(C) + 1] += SHARPNESS**2
-    return C
-
-
 @dataclass(frozen=True)
 class _Trials:
-    """N trials, and the draws that were made given them.
+    """N trials, and the draws that are made given them.
 
     Parameters
     ----------
@@ -226,58 +213,74 @@ class _Trials:
     count: int
     kept: Kept
 
-    def first_draws(self, first: int) -> SignedDraws:
-        """Draws at the first trials, kept or made."""
-        key = self._key(first, first)
-        known = self.kept.get(key)
-        if known is None:
-            C = _of_trials(self.covariance, self.X[:first], self.mean)
-            known = _in_one(draw_given_signs(self.mean.centre, C, self.signs[:first], self.count))
-            self.kept.keep(key, known)
-        return _apart(known)
+    def draws(self) -> SignedDraws:
+        """Draws at all trials."""
+        n = len(self.X)
+        first = drawn_from(n)
+        for _ in range(BEGUN):
+            refused = self._refused(first)
+            if refused is None:
+                draws = self._grown(first)
+                if len(draws.e) == n:
+                    return draws
+                refused = len(draws.e)
+            first = refused + 1
+        return self._made(n)
 
-    def draws(self, first: int, chol: Array) -> SignedDraws:
+    def _made(self, first: int) -> SignedDraws:
+        """Draws at the first trials, kept or made."""
+        key = self._key("made", first)
+        known = self.kept.get(key)
+        if known is not None:
+            return SignedDraws(*known)
+        X = self.X[:first]
+        C = self.covariance.between(X, X) + self.mean.spread**2
+        C.flat[:: first + 1] += SHARPNESS**2
+        made = draw_given_signs(self.mean.centre, C, self.signs[:first], self.count)
+        self.kept.keep(key, made.chol, made.e, made.weights)
+        return made
+
+    def _grown(self, first: int) -> SignedDraws:
         """Draws at the first trials, to which others are added in turn while enough draws agree.
 
-        The first trial with which too few agree is noted.
+        The latest ones are kept, and so are the trials of which the last could not be added.
         """
-        draws, n = self.first_draws(first), len(self.X)
-        sizes = range(n, first, -1)
-        known = next(
-            (found for m in sizes if (found := self.kept.get(self._key(first, m))) is not None), None
-        )
-        begun = draws if known is None else _apart(known)
-        m = len(begun.h)
-        grown = add_signs(begun, self.mean.centre, chol, self.signs[m:], first, 0.5 * draws.effective)
-        if len(grown.h) < n:
-            self.kept.keep(self._note(first, len(grown.h)), np.empty(0))
-        elif m < n:
-            self.kept.keep(self._key(first, n), _in_one(grown))
-        if first < m < n:
-            self.kept.forget(self._key(first, m))
-        return grown
+        made, key = self._made(first), self._key("grown", first)
+        known = self._followed(key, first)
+        begun = draws = made if known is None else SignedDraws(*known[1:])
+        for i in range(len(begun.e), len(self.X)):
+            more = self._with(draws, i, first)
+            if more.effective < ENOUGH * made.effective:
+                self.kept.keep(self._key("refused", first), self._all[first : i + 1])
+                return draws
+            draws = more
+        if draws is not begun:
+            self.kept.keep(key, self._all[first:], draws.chol, draws.e, draws.weights)
+        return draws
 
-    def refused(self, first: int) -> int | None:
+    def _with(self, draws: SignedDraws, i: int, seed: int) -> SignedDraws:
+        """`draws` at the trials before the i-th, and at that one."""
+        c = self.covariance.between(self.X[i : i + 1], self.X[: i + 1])[0] + self.mean.spread**2
+        c[i] += SHARPNESS**2
+        return add_sign(draws, self.mean.centre, c, self.signs[i], seed)
+
+    def _refused(self, first: int) -> int | None:
         """The trial that can't be added to draws from the first ones; None where none is known."""
-        later = range(first, len(self.X))
-        return next((m for m in later if self.kept.get(self._note(first, m)) is not None), None)
+        known = self._followed(self._key("refused", first), first)
+        return None if known is None else first + len(known[0]) - 1
 
-    def _key(self, first: int, m: int) -> tuple[Hashable, ...]:
-        """Of draws at m trials, made from the first ones."""
-        trials = self.X[:m].tobytes(), self.signs[:m].tobytes()
-        return self.covariance.kernel, self.mean, self.count, first, *trials
+    def _followed(self, key: Hashable, first: int) -> tuple[Array, ...] | None:
+        """An entry that begins with trials, where the first ones are followed by those; else None."""
+        known = self.kept.get(key)
+        if known is None or not np.array_equal(known[0], self._all[first : first + len(known[0])]):
+            return None
+        return known
 
-    def _note(self, first: int, m: int) -> tuple[Hashable, ...]:
-        """That trial m can't be added to them."""
-        return "refused", *self._key(first, m + 1)
+    def _key(self, kind: str, first: int) -> Hashable:
+        """Of an entry about draws that were made from the first trials."""
+        return kind, self.covariance.kernel, self.mean, self.count, first, self._all[:first].tobytes()
 
-
-def _in_one(draws: SignedDraws) -> Array:
-    """(2 N + 1, S) the draws as one array."""
-    return np.vstack([draws.h, draws.e, draws.weights])
-
-
-def _apart(array: Array) -> SignedDraws:
-    """Inverse of `_in_one`."""
-    n = len(array) // 2
-    return SignedDraws(array[:n], array[n:-1], array[-1])
+    @cached_property
+    def _all(self) -> Array:
+        """(N, D + 1) where the trials lie, and their signs."""
+        return np.column_stack([self.X, self.signs])

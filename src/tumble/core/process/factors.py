@@ -32,9 +32,9 @@ def factor_of(kernel: Kernel, hyper: Hyper, X: Array, nugget: float, factors: Ke
     step = SHORT_STEP if n <= FEW else STEP
     first = step * (n // step)
     key = kernel, hyper.lengthscales, hyper.variance, hyper.additive, nugget, X[:first].tobytes()
-    top = factors.get(key)
-    if top is None:
-        top = _factor(covariance, X[:first], nugget)
+    known = factors.get(key)
+    top = _factor(covariance, X[:first], nugget) if known is None else known[0]
+    if known is None:
         factors.keep(key, top)
     return _with_rows(top, covariance, X, nugget)
 

@@ -18,10 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array, Indices
-from .cholesky import cholesky, inverse, solve
+from .cholesky import FEWEST, MOST, cholesky, inverse_if_faster, solve
 from .covariance import Covariance, Hyper, KernelRows
 from .factors import factor_of
-from .growth import FEWEST, MOST, Growth
+from .growth import Growth
 from .kernels import Kernel
 from .outputs import Outputs
 from .stacked import Prediction, StackedMatern, StackedPosterior
@@ -84,9 +84,7 @@ class GP:
     @cached_property
     def inverse(self) -> Array | None:
         """(N, N) chol^-1, where products with it are faster than solves; else None."""
-        if self.growth is not None:
-            return self.growth.inverse
-        return inverse(self.chol) if FEWEST <= len(self.chol) <= MOST else None
+        return inverse_if_faster(self.chol) if self.growth is None else self.growth.inverse
 
     @property
     def floor(self) -> float:

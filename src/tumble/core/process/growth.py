@@ -1,26 +1,27 @@
 """What is known of a process whose data grow one by one, while its hyperparameters stay: kept, and extended.
 
-Hyperparameters of many data are learned anew only when there are 8 % more. Until then, one more trial adds
+Hyperparameters of many data are learned anew only when there are 8 % more. Until then, one more trial adds a
+row to the factor L of their covariance, to L^-1, and to L^-1 k at points that are asked about each time. With
+k its covariances with the data before it, and with those points:
 
-    a row to L and to L^-1:    L = [[L0, 0], [r, s]],    r = (L0^-1 k)ᵀ,    s² = k(x, x) + nugget - r rᵀ
-    a row to h = L^-1 k(X, P): (k(x, P) - r h0) / s,     at points P that are asked about each time
+    r = (L^-1 k)ᵀ,   s² = k(x, x) + nugget - r rᵀ:      the row of L is (r, s), that of L^-1 (-r L^-1, 1) / s,
+                                                        that of h = L^-1 k(X, points) is (k(x, points) - r h) / s
 
 A row is worked out in the same way whether those before it were kept or not, so that what is kept changes no
 bit of an answer. The rows of the data that the hyperparameters were learned from are worked out at once.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Array
-from .cholesky import cholesky, inverse, solve
+from .cholesky import cholesky, inverse, inverse_with_row, with_row
 from .covariance import Covariance, Hyper
 from .kept import Kept
 
-FEWEST, MOST = 41, 256  # data of a process that grows row by row; with more, it grows by blocks
 STEP = 32  # where hyperparameters were not learned, or from far fewer data: multiples of it are begun with
 MOST_BYTES = 32 * 2**20  # of what is kept
 
@@ -56,80 +57,68 @@ class Growth:
     @property
     def chol(self) -> Array:
         """(N, N) L, the lower Cholesky factor."""
-        return self._factor[:, :, 0]
+        return self._factors[0]
 
     @property
     def inverse(self) -> Array:
         """(N, N) L^-1."""
-        return self._factor[:, :, 1]
+        return self._factors[1]
 
     def asked(self, points: Array) -> tuple[Array, Array]:
         """(N, P) covariances of the data with `points` (P, D), and L^-1 times these."""
-
-        def begin(first: int) -> Array:
+        key, first = self._key("asked", points.tobytes()), self._first
+        known = self._followed(key)
+        if known is None:
             k = self.covariance.between(self.X[:first], points)
-            return np.array([k, self.inverse[:first, :first] @ k])
-
-        def add(both: Array, i: int) -> None:
-            k, half = both
+            known = k, self.inverse[:first, :first] @ k
+        elif len(known[0]) == len(self.X):
+            return known
+        k, half = (np.empty((len(self.X), len(points))) for _ in known)
+        m = len(known[0])
+        k[:m], half[:m] = known
+        for i in range(m, len(k)):
             k[i] = self.covariance.row(self.X[i], points)
             half[i] = (k[i] - self.chol[i, :i] @ half[:i]) / self.chol[i, i]
-
-        def extended(both: Array, n: int) -> Array:
-            larger = np.empty((2, n, len(points)))
-            larger[:, : both.shape[1]] = both
-            return larger
-
-        k, half = self._grown("asked", (points.tobytes(),), begin, add, extended)
+        self.kept.keep(key, self.X[first:], k, half)
         return k, half
 
     @cached_property
-    def _factor(self) -> Array:
-        """(N, N, 2) L and L^-1, each stored by columns."""
-
-        def begin(first: int) -> Array:
-            K = self.covariance.between(self.X[:first], self.X[:first])
-            K.flat[:: first + 1] += self.nugget
-            chol = cholesky(K)
-            return np.asfortranarray(np.dstack([chol, inverse(chol)]))
-
-        def add(both: Array, i: int) -> None:
-            chol, inverted = both[:, :, 0], both[:, :, 1]
+    def _factors(self) -> tuple[Array, Array]:
+        """(N, N) L and L^-1."""
+        key, first = self._key("factors"), self._first
+        known = self._followed(key)
+        chol, inverted = self._begun() if known is None else known
+        for i in range(len(chol), len(self.X)):
             k = self.covariance.row(self.X[i], self.X[: i + 1])
-            row = solve(chol[:i, :i], k[:i])
-            root = np.sqrt(max(k[i] + self.nugget - row @ row, self.nugget))  # smaller by rounding alone
-            chol[i, :i], chol[i, i] = row, root
-            inverted[i, :i], inverted[i, i] = (row @ inverted[:i, :i]) / -root, 1.0 / root
+            k[i] += self.nugget
+            chol = with_row(chol, k, self.nugget)
+            inverted = inverse_with_row(inverted, chol[i])
+        self.kept.keep(key, self.X[first:], chol, inverted)
+        return chol, inverted
 
-        def extended(both: Array, n: int) -> Array:
-            larger = np.zeros((n, n, 2), order="F")
-            larger[: len(both), : len(both)] = both
-            return larger
+    def _begun(self) -> tuple[Array, Array]:
+        """L and L^-1 of the data that are worked out at once."""
+        X = self.X[: self._first]
+        K = self.covariance.between(X, X)
+        K.flat[:: len(K) + 1] += self.nugget
+        chol = cholesky(K)
+        return chol, inverse(chol)
 
-        return self._grown("factor", (), begin, add, extended)
+    @property
+    def _first(self) -> int:
+        return begun_with(len(self.X), self.covariance.hyper)
 
-    def _grown(
-        self, what: str, about: tuple[Hashable, ...], begin: Callable[[int], Array],
-        add: Callable[[Array, int], None], extended: Callable[[Array, int], Array],
-    ) -> Array:  # fmt: skip
-        """What was kept of most of the data, with the rows that are missing; that is kept in its place."""
-        n, hyper = len(self.X), self.covariance.hyper
-        first = begun_with(n, hyper)
+    def _key(self, *about: Hashable) -> Hashable:
+        """Of an entry about the data that are worked out at once."""
+        hyper, first = self.covariance.hyper, self._first
         process = self.covariance.kernel, hyper.lengthscales, hyper.variance, hyper.additive, self.nugget
+        return *about, *process, first, self.X[:first].tobytes()
 
-        def key(m: int) -> tuple[Hashable, ...]:
-            return what, *about, *process, first, self.X[:m].tobytes()
-
-        for m in range(n, first - 1, -1):
-            found = self.kept.get(key(m))
-            if found is not None:
-                break
-        else:
-            m, found = first, begin(first)
-        if m < n:
-            self.kept.forget(key(m))
-            found = extended(found, n)
-            for i in range(m, n):
-                add(found, i)
-        self.kept.keep(key(n), found)
-        return found
+    def _followed(self, key: Hashable) -> tuple[Array, Array] | None:
+        """Two arrays of an entry, where the data that follow the first ones in it are the next ones of X."""
+        entry = self.kept.get(key)
+        if entry is None:
+            return None
+        later, one, other = entry
+        same = np.array_equal(later, self.X[self._first : self._first + len(later)])
+        return (one, other) if same else None

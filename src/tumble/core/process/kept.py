@@ -4,13 +4,14 @@ from collections.abc import Hashable
 
 from ..arrays import Array
 
-MOST = 256  # arrays that are kept; more would take long to look through
+MOST = 256  # entries that are kept; more would take long to look through
 
 
 class Kept:
     """Arrays that were used lately, the latest last.
 
-    Threads may share them: each change puts a new dict in the place of the old one.
+    What belongs together is kept together, as one entry. Threads may share the entries: each change puts a
+    new dict in the place of the old one.
 
     Parameters
     ----------
@@ -19,26 +20,27 @@ class Kept:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._most, self._kept = most_bytes, dict[Hashable, Array]()
+        self._most, self._kept = most_bytes, dict[Hashable, tuple[Array, ...]]()
 
-    def get(self, key: Hashable) -> Array | None:
-        """An array that was kept; None where it was not."""
+    def get(self, key: Hashable) -> tuple[Array, ...] | None:
+        """The arrays of an entry; None where it was not kept."""
         found = self._kept.get(key)
         if found is not None:
-            self._kept = {**{k: kept for k, kept in self._kept.items() if k != key}, key: found}
+            self._kept = {**{k: entry for k, entry in self._kept.items() if k != key}, key: found}
         return found
 
-    def keep(self, key: Hashable, array: Array) -> None:
-        """Keep an array, and forget those that were not used for longest where there are too many."""
-        array.flags.writeable = False
-        if array.nbytes > self._most:  # the others are worth more
+    def keep(self, key: Hashable, *arrays: Array) -> None:
+        """Keep arrays as one entry, and forget what was not used for longest where there is too much."""
+        for array in arrays:
+            array.flags.writeable = False
+        if _bytes(arrays) > self._most:  # the others are worth more
             return
-        kept = {**self._kept, key: array}
-        size = sum(each.nbytes for each in kept.values())
+        kept = {**self._kept, key: arrays}
+        size = sum(_bytes(entry) for entry in kept.values())
         while kept and (size > self._most or len(kept) > MOST):
-            size -= kept.pop(next(iter(kept))).nbytes
+            size -= _bytes(kept.pop(next(iter(kept))))
         self._kept = kept
 
-    def forget(self, key: Hashable) -> None:
-        """Keep an array no longer."""
-        self._kept = {k: kept for k, kept in self._kept.items() if k != key}
+
+def _bytes(arrays: tuple[Array, ...]) -> int:
+    return sum(array.nbytes for array in arrays)

@@ -13,7 +13,7 @@ and target ν / τ,
     log Z_i = log Φ(s b/√u) + ½ b²/u - ½ a²/v + const
 
 Without the sites, an element that comes late would often contradict what was drawn before it. Some may come
-late all the same (`add_signs`), while enough draws agree with them: sites cost far more than draws.
+late all the same (`add_sign`), while enough draws agree with them: sites cost far more than draws.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from ..arrays import Array
-from .cholesky import cholesky, solve
+from .cholesky import cholesky, solve, with_row
 from .sites import propagate
 
 SETTLED = 1e-3  # what the sites may still change by: they guide the draws, the weights put them right
@@ -36,15 +36,15 @@ class SignedDraws:
 
     Parameters
     ----------
-    h : (N, S)
-        The draws.
+    chol : (N, N)
+        L, the lower Cholesky factor of C.
     e : (N, S)
-        L^-1 (h - mean), with L the lower Cholesky factor of C. More elements change no row of it.
+        L^-1 (h - mean) of the draws h. More elements change no row of it.
     weights : (S,)
         Their weights, which sum to 1.
     """
 
-    h: Array
+    chol: Array
     e: Array
     weights: Array
 
@@ -52,6 +52,11 @@ class SignedDraws:
     def effective(self) -> float:
         """How many draws of equal weights would be worth as much."""
         return float(1.0 / (self.weights @ self.weights))
+
+    def first(self, count: int) -> "SignedDraws":
+        """The first of the draws."""
+        weights = self.weights[:count]
+        return SignedDraws(self.chol, np.ascontiguousarray(self.e[:, :count]), weights / weights.sum())
 
 
 def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int = 0) -> SignedDraws:
@@ -69,33 +74,35 @@ def draw_given_signs(mean: float, C: Array, signs: Array, count: int, seed: int 
         h[i], log_p = _beyond(b, np.sqrt(u), sign, rng.permutation(strata))
         e[i] = (h[i] - a) / L[i, i]
         log_w += log_p + 0.5 * b * b / u - 0.5 * a * a / v
-    return SignedDraws(h, solve(cholesky(C), h - mean), _weights(log_w))
+    chol = cholesky(C)
+    return SignedDraws(chol, np.ascontiguousarray(solve(chol, h - mean)), _weights(log_w))
 
 
-def add_signs(
-    draws: SignedDraws, mean: float, L: Array, signs: Array, seed: int = 0, enough: float | None = None
-) -> SignedDraws:
-    """`draws` of the first elements of N(mean, L Lᵀ), with more elements that have the next `signs` (K,).
+def add_sign(draws: SignedDraws, mean: float, c: Array, sign: float, seed: int) -> SignedDraws:
+    """`draws` of the first N elements, with one more that has this sign.
 
-    Each new element is drawn given those before it, and its sign; that is as likely as the weight says. What
-    was drawn before is only weighted anew. So no more elements are added once fewer draws count than
-    `enough`; None for half as many as do now. Elements that are added one by one are those added at once.
+    The new element is drawn given those before it, and its sign; that is as likely as the weight says. What
+    was drawn before is only weighted anew.
+
+    Parameters
+    ----------
+    draws
+        Of N elements.
+    mean
+        Of every element.
+    c : (N + 1,)
+        The covariances of the new element with those before it and with itself.
+    sign
+        1 above 0, -1 below.
+    seed
+        Another one gives other draws.
     """
-    n, count = draws.h.shape
-    h, e = np.empty((2, n + len(signs), count))
-    h[:n], e[:n] = draws.h, draws.e
-    strata, enough = _strata(count), 0.5 * draws.effective if enough is None else enough
-    log_w = _logs(draws.weights)
-    for i, sign in enumerate(signs, n):
-        a = mean + L[i, :i] @ e[:i]
-        h[i], log_p = _beyond(a, L[i, i], sign, np.random.default_rng([seed, i]).permutation(strata))
-        e[i] = (h[i] - a) / L[i, i]
-        more = SignedDraws(h[: i + 1], e[: i + 1], _weights(log_w + log_p))
-        log_w = _logs(more.weights)
-        if more.effective < enough:
-            break
-        draws = more
-    return draws
+    chol, (n, count) = with_row(draws.chol, c), draws.e.shape
+    std = float(chol[n, n])
+    a = mean + chol[n, :n] @ draws.e
+    h, log_p = _beyond(a, std, sign, np.random.default_rng([seed, n]).permutation(_strata(count)))
+    e = np.vstack([draws.e, (h - a) / std])
+    return SignedDraws(chol, e, _weights(_logs(draws.weights) + log_p))
 
 
 def _beyond(mean: Array, std: float, sign: float, log_u: Array) -> tuple[Array, Array]:

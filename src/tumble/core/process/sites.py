@@ -15,7 +15,7 @@ from scipy.special import log_ndtr
 
 from ..arrays import Array, Flags
 from ..normal import density_over_cdf
-from .cholesky import cholesky, solve
+from .cholesky import cholesky, inverse, solve
 from .covariance import Covariance, Hyper
 from .gp import GP, condition
 from .kernels import Kernel
@@ -139,15 +139,22 @@ def fit_sites(X: Array, crashed: Flags, kernel: Kernel) -> SiteCrashes:
 
 def _posterior(K: Array, tau: Array, nu: Array, prior_mean: float) -> tuple[Array, Array]:
     """Mean (N,) and variance (N,) of g at the data, given the sites."""
-    # K - K (K + S)^-1 K with S = diag(1/τ) and R = diag(√τ) is K - Vᵀ V, V = L^-1 R K, L Lᵀ = I + R K R
+    # K - K (K + S)^-1 K with S = diag(1/τ), R = diag(√τ) and L Lᵀ = B = I + R K R is
+    # K - Vᵀ V, V = L^-1 R K, and it is R^-1 (I - B^-1) R^-1, B^-1 = L^-T L^-1
     root = np.sqrt(tau)
     scaled = root[:, None] * K
     B = scaled * root
     B.flat[:: len(B) + 1] += 1.0
     L = cholesky(B)
-    V = solve(L, scaled)
-    mean = prior_mean + V.T @ solve(L, nu / root - root * prior_mean)
-    return mean, np.maximum(np.diag(K) - np.einsum("ab,ab->b", V, V), 1e-12)
+    right = nu / root - root * prior_mean
+    known = inverse(L)
+    if known is None:
+        V = solve(L, scaled)
+        mean, var = V.T @ solve(L, right), np.diag(K) - np.einsum("ab,ab->b", V, V)
+    else:
+        mean = (right - (known @ right) @ known) / root
+        var = (1.0 - np.einsum("ab,ab->b", known, known)) / tau
+    return prior_mean + mean, np.maximum(var, 1e-12)
 
 
 def _tilted(sign: Array, mean: Array, var: Array) -> _Tilted:

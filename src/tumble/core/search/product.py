@@ -60,7 +60,8 @@ def screen_product(
     first = np.argsort(-value, kind="stable")[:count]
     found = value[first] + power * crash.log_prob(points[first])
     if len(first) < len(points):
-        others = np.setdiff1d(np.flatnonzero(value >= found.min()), first)
+        others = value >= found.min()
+        others[first] = False
         value[others] += power * crash.log_prob(points[others])
     value[first] = found
     return value

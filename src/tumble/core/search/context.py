@@ -130,14 +130,6 @@ class Context:
         free = self.steps is None and self.known is None
         return free and self.objective.growth is not None and len(self.history.X) > EARLY
 
-    @property
-    def _descends(self) -> bool:
-        """Whether the mean is followed downhill from the best trials.
-
-        Once a search has settled, only f* needs that: the climbs of an improvement end no lower without it.
-        """
-        return self.settings.descend and (self.for_minima or len(self.history.X) <= EARLY)
-
     def _answered(self) -> Array:
         """(P, D) candidates all over the cube that were asked about before, and new ones near the best trials.
 
@@ -145,7 +137,7 @@ class Context:
         """
         settings, gp = self.settings, self.objective
         seed = begun_with(len(gp.X), gp.hyper)
-        near = near_best(gp, self.best, settings.raw_samples // 4, self.rng, descend=self._descends,
+        near = near_best(gp, self.best, settings.raw_samples // 4, self.rng, descend=settings.descend,
                          held=self.held, pace=QUICKLY_DOWNHILL)  # fmt: skip
         again = _read_only(settled(settings.raw_samples, near.shape[1], seed))
         points = _read_only(np.vstack([again, near]))
@@ -160,7 +152,7 @@ class Context:
             return steps.points.copy()
         points = everywhere(
             self.objective, self.best, self.settings.raw_samples, self.rng,
-            descend=self._descends, held=self.held,
+            descend=self.settings.descend, held=self.held,
             pace=DOWNHILL if len(self.history.X) <= EARLY else QUICKLY_DOWNHILL,
         )  # fmt: skip
         if self.known is not None:

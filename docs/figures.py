@@ -103,7 +103,7 @@ def _label(axes: Any, x: float, y: float, text: str, colour: Any) -> None:
 
 def controller() -> Figure:
     """What the controller asks for over 40 trials, for three fates."""
-    settings = tumble.Settings()
+    settings = tumble.Settings().for_space(continuous=True, choices=False)
     fates = {
         "nothing fails": (set(), BLUE),
         "failures early": ({0, 1, 2, 3}, ORANGE),

@@ -344,9 +344,33 @@ def test_with_choices_or_steps_the_only_failure_is_spent_as_any_other(other):
     continuous, mixed = Space({"a": Float(0.0, 1.0)}), Space({"a": Float(0.0, 1.0), "b": other})
     assert tumble.Optimizer(continuous, 20, 1).settings.rho_only == 0.99
     opt = tumble.Optimizer(mixed, 20, 1)
-    assert opt.settings == tumble.Settings(rho_only=None)
+    assert opt.settings.rho_only is None
     assert tumble.Optimizer(mixed, 20, 1, boldness=0.0).ask().rho == pytest.approx(0.99)
     assert opt.ask().rho == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("other", [Float(0.0, 1.0), Int(1, 3), Float(0.0, 1.0, step=0.1)])
+def test_with_choices_a_search_stays_bold_until_its_last_failure(other):
+    """Careful trials go step by step, and no step leads to another choice."""
+
+    def asked(parameter: Categorical | Float | Int, settings: tumble.Settings) -> list[float]:
+        opt = tumble.Optimizer(Space({"a": Float(0.0, 1.0), "b": parameter}), 20, 3, ["g"], settings=settings)
+        assert opt.settings.reserve == (settings.reserve if isinstance(parameter, Categorical) else None)
+        opt.tell({"a": 0.5, "b": True if isinstance(parameter, Categorical) else 1.0}, 1.0, [-1.0])
+        rho = []
+        for g in (1.0, 1.0, -1.0):
+            suggestion = opt.ask()
+            rho.append(suggestion.rho)
+            opt.tell(suggestion, 1.0, [g])
+        return rho
+
+    choices = Categorical((True, False))
+    bold, by_14 = asked(choices, tumble.Settings()), asked(choices, tumble.Settings(reserve=None))
+    assert bold[0] == by_14[0]
+    assert bold[1] == pytest.approx(0.1)  # two failures are left
+    assert by_14[1] > 0.2
+    assert bold[2] == by_14[2] > 0.5  # one is
+    assert asked(other, tumble.Settings()) == pytest.approx(by_14)
 
 
 def test_boldness_is_kept_in_what_is_saved():

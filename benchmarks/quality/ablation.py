@@ -48,6 +48,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("noise not weighed", "tumble", {"weigh_noise": False}),
     ONE,
     Row("the only failure at once", "tumble", {"rho_only": None}, ONE.name, failures=1),
+    Row("(14) among choices", "tumble", {"reserve": None}),
     TOLD,
     Row("known noise not weighed", "tumble-told", {"weigh_noise": False}, TOLD.name),
     Row("more noise expected of f", "tumble", {

@@ -124,7 +124,7 @@ class Optimizer:
         self._names = checks.constraint_names(constraints)
         self.seed = checks.seed(seed)
         self.method = method
-        self.settings = resolve_settings(settings, boldness).for_space(continuous=self.space.domain is None)
+        self.settings = self.space.suited(resolve_settings(settings, boldness))
         self.on_exhausted = checks.one_of(on_exhausted, "on_exhausted", ON_EXHAUSTED)
         self.noise = checks.noise(noise)
         checks.noise_names(self.noise, self._names)

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from tumble import checks
 from tumble.core.search.domain import Domain
 from tumble.core.search.known import Known
+from tumble.core.settings import Settings
 from tumble.errors import InputError
 from tumble.known import KnownConstraint, Region, Rule, read_known
 from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
@@ -165,6 +166,11 @@ class Space:
     def is_continuous(self) -> bool:
         """Whether every point of the unit cube is admissible, so that `snap` changes nothing."""
         return all(parameter.is_continuous for parameter in self._parameters.values())
+
+    def suited(self, settings: Settings) -> Settings:
+        """`settings` without the rules that are made for other spaces (`Settings.for_space`)."""
+        choices = any(isinstance(parameter, Categorical) for parameter in self._parameters.values())
+        return settings.for_space(continuous=self.domain is None, choices=choices)
 
     def encode(self, params: Mapping[str, object] | Sequence[object] | Array) -> Array:
         """The point of the unit cube for a setting.

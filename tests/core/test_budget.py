@@ -67,6 +67,31 @@ def test_boldness_is_meant_for_the_only_failure_too(boldness):
     assert start(25, 1, settings).rho == start(25, 2, settings).rho
 
 
+AMONG_CHOICES = Settings(delta=None, reserve=1)
+
+
+@given(st.lists(st.booleans(), max_size=20), st.integers(2, 8), st.integers(0, 3))
+def test_while_more_failures_are_left_than_the_reserve_no_more_than_rho_0_is_asked(failed, B, reserve):
+    settings, outcomes = replace(AMONG_CHOICES, reserve=reserve), failed[: 19 - B]
+    with_reserve, by_14 = (
+        replay(20, B, outcomes, settings),
+        replay(20, B, outcomes, replace(PLAIN, reserve=None)),
+    )
+    assert with_reserve.z == by_14.z
+    asked = required(with_reserve, settings)
+    if with_reserve.failures_left > reserve:
+        assert asked == min(by_14.rho, settings.rho_0)
+        assert is_bold(with_reserve, True, settings)
+    else:
+        assert asked == required(by_14, PLAIN)
+
+
+def test_trials_in_flight_are_minded_whatever_the_reserve():
+    state = replace(start(20, 4, AMONG_CHOICES), in_flight=0.7)
+    assert required(state, AMONG_CHOICES) == 0.7
+    assert not is_bold(state, True, AMONG_CHOICES)
+
+
 def test_a_trace_of_a_success_a_failure_and_a_success_by_hand():
     """T = 10, B = 2. After each trial ΔT is 9, 8, 7 and ΔB is 2, 1, 1; z_safe = -z_risk = 2.3263."""
     state = step(start(10, 2, PLAIN), False, PLAIN)

@@ -37,6 +37,9 @@ class BudgetState:
         Σ (1 - P(safe)) of the suggestions that were made since then.
     in_flight
         The least P(safe) of the next trial, for the sake of the trials in flight (`share`); 0 without any.
+    reserve
+        While more failures than this are left, no more than ρ_0 is asked for; None where ρ follows (14)
+        alone.
     """
 
     z: float
@@ -45,10 +48,11 @@ class BudgetState:
     end: int | None = None
     risk: float = 0.0
     in_flight: float = 0.0
+    reserve: int | None = None
 
     @property
     def rho(self) -> float:
-        """ρ_t, the probability of safety asked of the next trial."""
+        """ρ_t of (14), or what the trials in flight ask for."""
         return max(float(ndtr(self.z)), self.in_flight)
 
 
@@ -57,7 +61,8 @@ def start(trials: int, failures: int, settings: Settings) -> BudgetState:
     rho = settings.rho_0
     if failures == 1 and settings.rho_only is not None:
         rho = max(rho, min(settings.rho_only, settings.rho_safe))
-    return BudgetState(float(ndtri(rho)), trials, failures, None if failures else trials)
+    end = None if failures else trials
+    return BudgetState(float(ndtri(rho)), trials, failures, end, reserve=settings.reserve)
 
 
 def step(state: BudgetState, failed: bool, settings: Settings) -> BudgetState:
@@ -77,7 +82,7 @@ def after(state: BudgetState, outcomes: Iterable[bool], settings: Settings) -> B
             end = trials
         if trials > 0:
             z += control(z, trials, left, failed, z_safe, z_risk)
-    return BudgetState(z, trials, left, end, state.risk, state.in_flight)
+    return BudgetState(z, trials, left, end, state.risk, state.in_flight, state.reserve)
 
 
 def control(z: float, trials: int, left: int, failed: bool, z_safe: float, z_risk: float) -> float:
@@ -104,14 +109,15 @@ def replay(trials: int, failures: int, failed: Iterable[bool], settings: Setting
 
 
 def required(state: BudgetState, settings: Settings) -> float:
-    """ρ asked of the next trial.
+    """ρ asked of the next trial. While more failures are left than the reserve, it is no more than ρ_0.
 
     At ΔB = 0 the total risk `settings.delta` is spread evenly over the trials that were left when the last
     failure was spent. If it were spread over the trials left now, the last few would be asked for less and
     less: B was exceeded there. Where a trial took more than its share (mode "safest"), the others get less.
     """
     if state.failures_left > 0:
-        return state.rho
+        plenty = state.reserve is not None and state.failures_left > state.reserve
+        return max(min(state.rho, settings.rho_0), state.in_flight) if plenty else state.rho
     if settings.delta is None:
         return settings.rho_safe
     trials = state.trials_left if state.end is None else state.end
@@ -233,7 +239,7 @@ def is_bold(state: BudgetState, safe_known: bool, settings: Settings, failed: in
         return False
     if not safe_known:
         return failed < state.failures_left or not settings.safety_first
-    return state.rho <= settings.rho_b
+    return required(state, settings) <= settings.rho_b
 
 
 def surveys(state: BudgetState | None, known: int, settings: Settings) -> bool:

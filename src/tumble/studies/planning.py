@@ -103,7 +103,7 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     trials, failures
         T and B.
     settings
-        As for `tumble.Optimizer`; None for the default.
+        As for `tumble.Optimizer`; None for the default where every parameter is continuous.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def make_plan(trials: int, failures: int, settings: Settings | None = None) -> P
     >>> make_plan(60, 6).risky_without_failures
     60
     """
-    settings = settings or Settings()
+    settings = settings or Settings().for_space(continuous=True, choices=False)
     total, allowed = checks.budget(trials, failures, "lower failures, or raise trials")
     if total > MOST:
         raise InputError(f"trials must be at most {MOST:,} for a plan, which looks at each one, not {total}")
@@ -149,9 +149,7 @@ def plan_of(config: StudyConfig, trials: int | None = None, failures: int | None
     allowed = config.failures if failures is None else failures
     if allowed is None:
         raise InputError(f"{config.path} limits no failures, so there is nothing to plan; give --failures")
-    settings = resolve_settings(config.settings, config.boldness).for_space(
-        continuous=config.space.domain is None
-    )
+    settings = config.space.suited(resolve_settings(config.settings, config.boldness))
     return make_plan(config.trials if trials is None else trials, allowed, settings)
 
 

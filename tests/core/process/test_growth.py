@@ -11,6 +11,7 @@ from tumble.core.process.covariance import Covariance, Hyper
 from tumble.core.process.gp import GP, condition
 from tumble.core.process.growth import STEP, Growth, begun_with
 from tumble.core.process.kept import Kept
+from tumble.core.process.kernels import Kernel
 
 HYPER = Hyper((0.3, 0.5), 1.3, 0.02, 0.25, learned_from=60)
 NUGGET = 4e-4
@@ -23,7 +24,7 @@ def points(n: int, seed: int = 0) -> np.ndarray:
     return found
 
 
-def growth(n: int, kernel: str = "matern52", hyper: Hyper = HYPER, kept: Kept | None = None) -> Growth:
+def growth(n: int, kernel: Kernel = "matern52", hyper: Hyper = HYPER, kept: Kept | None = None) -> Growth:
     return Growth(Covariance(kernel, hyper), points(n), NUGGET, Kept(BYTES) if kept is None else kept)
 
 
@@ -54,8 +55,14 @@ def test_what_is_kept_changes_no_bit(learned_from):
 
 
 def test_one_more_trial_asks_for_one_more_row(monkeypatch):
-    kept, asked, rows, row = Kept(BYTES), points(20, 1), [], Covariance.row
-    monkeypatch.setattr(Covariance, "row", lambda self, a, B: rows.append(len(B)) or row(self, a, B))
+    kept, asked, row = Kept(BYTES), points(20, 1), Covariance.row
+    rows: list[int] = []
+
+    def counted(self: Covariance, a: np.ndarray, B: np.ndarray) -> np.ndarray:
+        rows.append(len(B))
+        return row(self, a, B)
+
+    monkeypatch.setattr(Covariance, "row", counted)
     growth(70, kept=kept).asked(asked)
     rows.clear()
     growth(71, kept=kept).asked(asked)

@@ -37,7 +37,7 @@ def with_row(chol: Array, k: Array, least: float = 0.0) -> Array:
 
 
 def inverse_with_row(inverse: Array, row: Array) -> Array:
-    """The inverse (N + 1, N + 1) of a lower factor, from that of its first N rows and the new row (N + 1,)."""
+    """The inverse (N + 1, N + 1) of a lower factor, from that of N rows and the factor's new row (N + 1,)."""
     # [[L, 0], [r, s]]^-1 = [[L^-1, 0], [-r L^-1 / s, 1 / s]]
     n = len(inverse)
     whole = np.zeros((n + 1, n + 1), order="F")

@@ -1,11 +1,11 @@
 """What is known of a process whose data grow one by one, while its hyperparameters stay: kept, and extended.
 
 Hyperparameters of many data are learned anew only when there are 8 % more. Until then, one more trial adds a
-row to the factor L of their covariance, to L^-1, and to L^-1 k at points that are asked about each time. With
-k its covariances with the data before it, and with those points:
+row to the factor L of their covariance, to L^-1, and to h = L^-1 k(X, P), where P are points that are asked
+about each time. With k its covariances with the data before it:
 
-    r = (L^-1 k)ᵀ,   s² = k(x, x) + nugget - r rᵀ:      the row of L is (r, s), that of L^-1 (-r L^-1, 1) / s,
-                                                        that of h = L^-1 k(X, points) is (k(x, points) - r h) / s
+    r = (L^-1 k)ᵀ,   s² = k(x, x) + nugget - r rᵀ
+    rows:  (r, s) of L,   (-r L^-1, 1) / s of L^-1,   (k(x, P) - r h) / s of h
 
 A row is worked out in the same way whether those before it were kept or not, so that what is kept changes no
 bit of an answer. The rows of the data that the hyperparameters were learned from are worked out at once.

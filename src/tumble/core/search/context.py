@@ -131,7 +131,7 @@ class Context:
         return free and self.objective.growth is not None and len(self.history.X) > EARLY
 
     def _answered(self) -> Array:
-        """(P, D) candidates all over the cube that were asked about before, and new ones near the best trials.
+        """(P, D) candidates all over the cube that were asked about before, and new ones near the best.
 
         The answers of all processes are kept for them.
         """

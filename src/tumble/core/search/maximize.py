@@ -116,7 +116,7 @@ def maximize(
         else:
             bad = _rows(~good)
             end_slope = np.vecdot(new_grad, moved)
-            share, gain = _cut(*(each.take(bad) for each in (step, slope, end_slope, rise)), pace)
+            share, gain = _cut(step.take(bad), slope.take(bad), end_slope.take(bad), rise.take(bad), pace)
             active[bad] = (gain >= LEAST_HOPE * pace.ftol) & (_largest(moved.take(bad, 0)) >= SHORTEST)
             shorter = step.take(bad, 0) * share[:, None]
             step.fill(1.0)

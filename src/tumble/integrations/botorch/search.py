@@ -67,7 +67,7 @@ def budget_state(
     failed
         Whether each billed trial failed, in their order.
     settings
-        The constants of the controller.
+        The constants of the controller; `reserve`, which is for choices, is left out.
     risk
         The sum of 1 - `Candidate.p_safe` over the candidates since the last failure was spent.
 
@@ -95,7 +95,8 @@ def budget_state(
     outcomes = [_outcome(one) for one in failed]
     if sum(outcomes) > failures:
         raise BudgetExhausted(f"{beyond(sum(outcomes), failures)}; allow more failures to go on")
-    return replace(replay(trials, failures, outcomes, settings or Settings()), risk=risk)
+    constants = (settings or Settings()).for_space(continuous=True, choices=False)
+    return replace(replay(trials, failures, outcomes, constants), risk=risk)
 
 
 def _outcome(one: object) -> bool:

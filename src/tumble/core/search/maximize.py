@@ -115,12 +115,9 @@ def maximize(
             step.fill(1.0)
         else:
             bad = _rows(~good)
-            end_slope = np.vecdot(new_grad, moved)
-            share, gain = _cut(step.take(bad), slope.take(bad), end_slope.take(bad), rise.take(bad), pace)
-            active[bad] = (gain >= LEAST_HOPE * pace.ftol) & (_largest(moved.take(bad, 0)) >= SHORTEST)
-            shorter = step.take(bad, 0) * share[:, None]
-            step.fill(1.0)
-            step[bad] = shorter
+            slopes = slope.take(bad), np.vecdot(new_grad, moved).take(bad)
+            hopeful = _shorten(step, bad, *slopes, rise.take(bad), pace)
+            active[bad] = hopeful & (_largest(moved.take(bad, 0)) >= SHORTEST)
             if len(bad) == len(good):
                 continue
             trial[bad], new_grad[bad] = x.take(bad, 0), grad.take(bad, 0)
@@ -143,15 +140,19 @@ class Shortened(NamedTuple):
 UNKNOWN = Shortened(A_PART, np.inf)
 
 
-def _cut(step: Array, slope: Array, end_slope: Array, rise: Array, pace: Pace) -> tuple[Array, Array]:
-    """What is left of moves of which the part `step` (M,) rose too little, and what each promises (M,).
+def _shorten(step: Array, bad: Indices, slope: Array, end_slope: Array, rise: Array, pace: Pace) -> Flags:
+    """Shorten the steps (M, 1) of the moves `bad`, in place; the next step of all others is a whole one.
 
-    See `Pace.by_slopes`. They are few, and numbers one by one are faster than arrays.
+    Returns whether each of `bad` may still gain something: see `Pace.by_slopes`. They are few, and numbers
+    one by one are faster than arrays.
     """
-    moves = zip(*(each.tolist() for each in (step, slope, end_slope, rise)), strict=True)
+    parts = step.take(bad)
+    moves = zip(*(each.tolist() for each in (parts, slope, end_slope, rise)), strict=True)
     cuts = [shortened(*rest) if pace.by_slopes and part < 1.0 else UNKNOWN for part, *rest in moves]
     share, gain = np.array(cuts).T
-    return share, gain
+    step.fill(1.0)
+    step[bad, 0] = parts * share
+    return np.asarray(gain >= LEAST_HOPE * pace.ftol)
 
 
 def shortened(slope: float, end_slope: float, rise: float) -> Shortened:

@@ -98,11 +98,10 @@ def maximize(
         elif evaluation >= pace.race:
             active &= fresh | (value + np.vecdot(free, direction) > top + pace.ftol)
         if not _all(active):
-            gone, left = _rows(~active), _rows(active)
-            ended.append(Maxima(x.take(gone, 0), value.take(gone)))
+            ended.append(Maxima(*_taken(~active, x, value)))
             top = max(top, float(np.fmax.reduce(ended[-1].values)))
-            x, value, grad, free, direction, inverse, fresh, step = (
-                each.take(left, 0) for each in (x, value, grad, free, direction, inverse, fresh, step)
+            x, value, grad, free, direction, inverse, fresh, step = _taken(
+                active, x, value, grad, free, direction, inverse, fresh, step
             )
             if len(x) == 0:
                 break
@@ -115,8 +114,7 @@ def maximize(
             step.fill(1.0)
         else:
             bad = _rows(~good)
-            slopes = slope.take(bad), np.vecdot(new_grad, moved).take(bad)
-            hopeful = _shorten(step, bad, *slopes, rise.take(bad), pace)
+            hopeful = _shorten(step, bad, pace, *_taken(~good, slope, np.vecdot(new_grad, moved), rise))
             active[bad] = hopeful & (_largest(moved.take(bad, 0)) >= SHORTEST)
             if len(bad) == len(good):
                 continue
@@ -140,7 +138,7 @@ class Shortened(NamedTuple):
 UNKNOWN = Shortened(A_PART, np.inf)
 
 
-def _shorten(step: Array, bad: Indices, slope: Array, end_slope: Array, rise: Array, pace: Pace) -> Flags:
+def _shorten(step: Array, bad: Indices, pace: Pace, slope: Array, end_slope: Array, rise: Array) -> Flags:
     """Shorten the steps (M, 1) of the moves `bad`, in place; the next step of all others is a whole one.
 
     Returns whether each of `bad` may still gain something: see `Pace.by_slopes`. They are few, and numbers
@@ -235,6 +233,12 @@ def _units(scales: Array) -> Array:
     logs = np.log(scales)
     logs -= np.add.reduce(logs) / len(logs)
     return np.asarray(np.exp(np.minimum(np.maximum(logs, -LOG_TEN), LOG_TEN)))
+
+
+def _taken(flags: Flags, *arrays: Array) -> list[Array]:
+    """The rows of each array (M, ...) whose flag is set."""
+    rows = _rows(flags)
+    return [each.take(rows, 0) for each in arrays]
 
 
 def _rows(flags: Flags) -> Indices:

@@ -1,7 +1,7 @@
 """The engineering designs of `tumble.problems`, as published and with tightened limits.
 
-Seed k is the design k mod n of the n designs in `tumble.problems.designs`. The first n seeds are the
-published forms. Later ones tighten each limit by up to 10 % of what is allowed (less where that leaves no
+Seed k is the design k mod n of n designs in `tumble.problems.designs`. The first n seeds are the published
+forms. Later ones tighten each limit by up to 10 % of what is allowed (less where that leaves no
 design) and draw the start, T and B.
 """
 
@@ -16,12 +16,14 @@ from .landscape import Landscape
 from .member import Drawn, draw_budget, poor_start
 
 NAME = "design"
+LATER = ("car-sheets",)  # designs that no seed draws: they came after the first results, which stay as they are
+DRAWN = [design for design in DESIGNS.values() if design.name not in LATER]
 
 
 def draw(seed: int) -> Drawn:
     """The member of this seed."""
-    variant, which = divmod(seed, len(DESIGNS))
-    design = list(DESIGNS.values())[which]
+    variant, which = divmod(seed, len(DRAWN))
+    design = DRAWN[which]
     return _tightened(design, seed) if variant else _published(design, seed)
 
 

@@ -26,6 +26,7 @@ SHARES = {  # of points uniform in the space (logarithmic where a parameter is)
     "gas-compressor": 0.52,
     "alkylation": 1.8e-5,
     "refrigeration": 1.3e-6,
+    "car-sheets": 0.19,
 }
 LOOSE = {"robot-gripper": 0.03, "refrigeration": 0.01}  # a corner of poles; fourteen parameters
 CONTRADICTED = {"robot-gripper": 0.0098}  # our optimum lies so far above the published one
@@ -154,3 +155,11 @@ def test_a_box_has_no_space_and_its_points_are_named():
     np.testing.assert_array_equal(problem.point({"inner": 0.25, "outer": 0.5}), [0.5, 0.25])
     assert problem.noise_free is problem
     assert problem.optimum.value == problem.f_min
+
+
+def test_the_sheets_of_the_car_are_those_of_the_whole_car_with_the_rest_of_it_fixed():
+    whole, sheets = DESIGNS["car-side-impact"], DESIGNS["car-sheets"]
+    x = sheets.bounds[:, 0] + np.ptp(sheets.bounds, axis=1) * np.random.default_rng(0).random((5, 7))
+    same = np.array([[*point, 1.0, 0.0, 0.0, 0.0] for point in x])  # which steels, and where the barrier is
+    np.testing.assert_array_equal(sheets.limits(x), whole.limits(same))
+    np.testing.assert_array_equal(sheets.objective(x), whole.objective(same))

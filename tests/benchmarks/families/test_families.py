@@ -15,7 +15,6 @@ from benchmarks.families.search import best_safe
 from tests.problems.searching import global_search
 from tumble.errors import Failure, InputError
 from tumble.parameters import Categorical, Float, Int
-from tumble.problems.designs import DESIGNS
 
 CHEAP = tuple(name for name in families.FAMILIES if name != "cartpole")  # whose rollouts take long
 SLOW = ("process", "classic", "mixed")  # whose optimum takes seconds
@@ -79,8 +78,8 @@ def test_a_seed_changes_the_function_the_limits_and_the_start(family):
 
 def test_a_seed_changes_the_limits_and_the_start_of_a_design_and_the_first_are_as_published(monkeypatch):
     monkeypatch.setattr(member, "walk", partial(member.walk, steps=8))  # any safe start will do
-    n = len(DESIGNS)
-    for k, known in enumerate(DESIGNS.values()):
+    n = len(design.DRAWN)
+    for k, known in enumerate(design.DRAWN):
         drawn = (design.draw(k + n * variant) for variant in range(3))
         published, one, two = map(member.problem_of, drawn)
         assert published.optimum.value == known.f_min

@@ -46,14 +46,25 @@ def _car_limits(x: Array) -> Array:
     return rows(*loads, pubic, pillar, door) / _CAR_LIMITS - 1.0
 
 
+def _sheet_limits(x: Array) -> Array:
+    """The limits at a high-strength b-pillar, a mild floor, and a barrier in the middle."""
+    others = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (*np.shape(x)[:-1], 4))
+    return _car_limits(np.concatenate([x, others], axis=-1))
+
+
 _STEELS = ("mild", "high-strength")  # 0.192 and 0.345 in the source
-_CAR_SHEETS = ("b-pillar", "b-reinforcement", "floor", "cross-members", "door-beam", "belt-line", "roof-rail")
+_SHEETS = ("b-pillar", "b-reinforcement", "floor", "cross-members", "door-beam", "belt-line", "roof-rail")
+_RANGES = ((0.5, 1.5), (0.45, 1.35), (0.5, 1.5), (0.5, 1.5), (0.875, 2.625), (0.4, 1.2), (0.4, 1.2))
+_LOADS = (
+    "abdomen", "viscous-upper", "viscous-middle", "viscous-lower", "rib-upper", "rib-middle", "rib-lower",
+    "pubic", "b-pillar-velocity", "door-velocity",
+)  # fmt: skip
 
 CAR_SIDE_IMPACT = Design(
     name="car-side-impact",
     space=Space(
         {
-            **{name: Float(0.5, 1.5) for name in _CAR_SHEETS},
+            **{name: Float(0.5, 1.5) for name in _SHEETS},
             "b-pillar-steel": Categorical(_STEELS),
             "floor-steel": Categorical(_STEELS),
             "barrier-height": Float(-30.0, 30.0),
@@ -62,10 +73,7 @@ CAR_SIDE_IMPACT = Design(
     ),
     objective=_car_weight,
     limits=_car_limits,
-    limit_names=(
-        "abdomen", "viscous-upper", "viscous-middle", "viscous-lower", "rib-upper", "rib-middle", "rib-lower",
-        "pubic", "b-pillar-velocity", "door-velocity",
-    ),
+    limit_names=_LOADS,
     published=22.84298,
     source="Gu et al. 2001; Gandomi et al. 2011.",
     f_min=22.842969199882397,
@@ -74,4 +82,20 @@ CAR_SIDE_IMPACT = Design(
     trials=60,
     failures=10,
     note="Eleven parameters, two of them one of two steels, and ten nearly bilinear limits.",
+)  # fmt: skip
+
+CAR_SHEETS = Design(
+    name="car-sheets",
+    space=Space({name: Float(*ends) for name, ends in zip(_SHEETS, _RANGES, strict=True)}),
+    objective=_car_weight,
+    limits=_sheet_limits,
+    limit_names=_LOADS,
+    published=23.5857,
+    source="Deb et al. 2009.",
+    f_min=23.5856491389,
+    x_min=(0.5, 1.2257323233, 0.5, 1.2071108586, 0.875, 1.18611098, 0.4),
+    start=(1.49, 1.29, 1.34, 1.47, 2.61, 0.57, 1.07),
+    trials=60,
+    failures=9,
+    note="The sheets of the car alone: seven parameters, and ten limits that are nearly bilinear.",
 )  # fmt: skip

@@ -91,7 +91,7 @@ class Settings:
         process then predicts better (`core.process.warps`).
     relearn
         When hyperparameters are learned again: "always", after every trial; or "settled", after every trial
-        up to ten for each parameter (at least 40, at most 100), then when there are 8 % more of them.
+        up to ten for each parameter (at least 40, at most 100), then when there are 12 % more of them.
     search
         What the method None stands for: "improvement", expected improvement under the controller ("tumble");
         or "excursion", the paper's method ("xsf", "xs").

@@ -1,7 +1,7 @@
 """Cholesky factors of many data: a factor is kept between two suggestions.
 
 A covariance depends on where the data lie and on the hyperparameters, and where there are many data those are
-learned anew only when there are 8 % more. Until then a factor only grows. With n0 the largest multiple of a
+learned anew only when there are 12 % more. Until then a factor only grows. With n0 the largest multiple of a
 step up to N:
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ

@@ -1,6 +1,6 @@
 """What is known of a process whose data grow one by one, while its hyperparameters stay: kept, and extended.
 
-Hyperparameters of many data are learned anew only when there are 8 % more. Until then, one more trial adds a
+Hyperparameters of many data are learned anew only when there are 12 % more. Until then, one more trial adds a
 row to the factor L of their covariance, to L^-1, and to h = L^-1 k(X, P), where P are points that are asked
 about each time. With k its covariances with the data before it:
 

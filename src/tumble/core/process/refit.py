@@ -14,10 +14,10 @@ from .priors import LARGEST_NOISE, Priors
 
 PER_PARAMETER = 10  # up to so many observations for each parameter, hyperparameters are learned after each,
 SETTLED, LATEST = 40, 100  # and up to 40 in any case, but not beyond 100
-GROWTH = 1.08  # then they are learned when there are 8 % more observations
+GROWTH = 1.12  # then they are learned when there are 12 % more observations
 FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
-COLD_EVERY = 5  # later, a fit does so at every fifth observation,
-COLD_GROWTH = 1.5  # and when there are 1.5 times as many observations as at the last fit
+COLD_EVERY = 5  # later, every fifth fit does so,
+COLD_GROWTH = 1.5  # and one when there are 1.5 times as many observations as at the last fit
 
 
 def refit(
@@ -45,7 +45,7 @@ def refit(
         return condition(
             kernel, last, X, target, noise_var=noise_var, mean_std=priors.mean_std, outputs=outputs
         )
-    cold = n < FEW or n % COLD_EVERY == 0 or n > COLD_GROWTH * learned_from
+    cold = n < FEW or _fits(n, X.shape[1]) % COLD_EVERY == 0 or n > COLD_GROWTH * learned_from
     found = fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
     return found if count is None else replace(found, hyper=replace(found.hyper, learned_from=count))
 
@@ -62,8 +62,17 @@ def priors_in_use(priors: Priors, dim: int, noise: float | None, outputs: Output
 
 def is_due(n: int, learned_from: int, dim: int) -> bool:
     """Whether hyperparameters learned from `learned_from` observations are to be learned again from n."""
-    settled = min(max(PER_PARAMETER * dim, SETTLED), LATEST)
-    return n <= settled or _generation(n) > _generation(max(learned_from, 1))
+    return n <= _settled(dim) or _generation(n) > _generation(max(learned_from, 1))
+
+
+def _fits(n: int, dim: int) -> int:
+    """Rises by 1 with each fit, where the n observations come one by one."""
+    return n if n <= _settled(dim) else _generation(n)
+
+
+def _settled(dim: int) -> int:
+    """Up to so many observations hyperparameters are learned after each."""
+    return min(max(PER_PARAMETER * dim, SETTLED), LATEST)
 
 
 def _generation(n: int) -> int:

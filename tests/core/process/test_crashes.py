@@ -217,9 +217,9 @@ def test_what_is_kept_changes_no_bit():
         np.testing.assert_array_equal(one.weights, other.weights)
 
 
-def test_draws_are_made_anew_when_there_are_a_quarter_more_trials():
-    assert [drawn_from(n) for n in (1, SETTLED, SETTLED + 1, 51, 52, 64, 65, 81, 82)] == [
-        1, SETTLED, 41, 41, 52, 52, 65, 65, 82,
+def test_draws_are_made_anew_when_there_are_half_as_many_more_trials():
+    assert [drawn_from(n) for n in (1, SETTLED, SETTLED + 1, 61, 62, 92, 93, 139, 140)] == [
+        1, SETTLED, 41, 41, 62, 62, 93, 93, 140,
     ]  # fmt: skip
 
 

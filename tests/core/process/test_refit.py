@@ -6,11 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tumble.core.process import refit as refits
-from tumble.core.process.covariance import Hyper
-from tumble.core.process.gp import condition
 from tumble.core.process.outputs import Outputs, Warp
-from tumble.core.process.refit import is_due, refit
+from tumble.core.process.refit import is_due, refit, starts_anew
 from tumble.core.settings import Settings
 
 
@@ -30,23 +27,21 @@ def test_the_more_parameters_the_longer_they_are_learned_after_each_observation(
     assert not all(is_due(n, n - 1, dim) for n in range(settled + 1, settled + 4))
 
 
-def test_one_fit_in_five_starts_from_the_centre_too_however_rare_fits_are(monkeypatch):
-    cold: list[bool] = []
-
-    def fit(X, y, **options):
-        cold.append(options["cold"])
-        return condition("matern52", Hyper((0.5,), 1.0, 0.1, learned_from=len(y)), X, y)
-
-    monkeypatch.setattr(refits, "fit", fit)
-    last = None
-    for n in range(1, 257):
-        X = np.linspace(0.0, 1.0, n)[:, None]
-        last = refit(
-            X, X[:, 0], kernel="matern52", priors=Settings().objective, outputs=Outputs(), last=last
-        ).hyper
-    assert cold[:40] == [n < 20 or n % 5 == 0 for n in range(1, 41)]
-    assert len(cold) == 40 + 16  # 12 % more, sixteen times
-    assert sum(cold[40:]) in (3, 4)
+@pytest.mark.parametrize(("dim", "doubled"), [(2, [80, 160, 320]), (6, [120, 240]), (10, [200])])
+def test_the_centre_of_the_prior_is_tried_often_at_first_and_then_whenever_the_data_have_doubled(
+    dim, doubled
+):
+    learned, cold = 0, []
+    for n in range(1, 400):
+        if is_due(n, learned, dim):
+            cold += [n] * starts_anew(n, learned, dim)
+            learned = n
+    early = [n for n in range(1, doubled[0] // 2 + 1) if n < 20 or n % 5 == 0]
+    assert cold[: len(early)] == early
+    late = cold[len(early) :]
+    assert len(late) == len(doubled)
+    assert all(n <= at < 1.13 * n for n, at in zip(doubled, late, strict=True))
+    assert starts_anew(95, 60, dim)  # many came at once
 
 
 @pytest.mark.parametrize("count", [12, 60])

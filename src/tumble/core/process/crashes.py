@@ -34,7 +34,7 @@ DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
 FEWER = 128  # so many are enough to compare settings where a failure is affordable
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
 SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
-ANEW = 1.25  # beyond 40 trials the draws are made anew when there are so many times as many
+ANEW = 1.5  # beyond 40 trials the draws are made anew when there are so many times as many
 ENOUGH = 0.5  # of the draws that were made must still count; with fewer, they are made anew
 BEGUN = 5  # so often draws are begun that a later trial contradicts; then they are made from all trials
 DRAWN = Kept(64 * 2**20)  # the draws of the latest searches, in bytes
@@ -169,7 +169,7 @@ def fit_crashes(
     """The latent process given trials X (N, D) and which of them crashed, by `count` draws.
 
     Beyond 40 trials, later trials are added to draws that were made from the first ones. They are made anew
-    when there are a quarter more trials, and when too few of them agree with a new one; where that happens
+    when there are half as many more trials, and when too few of them agree with a new one; where that happens
     again and again, from all trials. Draws are kept, which changes no bit of them.
     """
     covariance = Covariance(kernel, smooth_part(X.shape[1]))

@@ -45,6 +45,7 @@ SWITCHES: tuple[Row, ...] = (
     Row("bold below ρ", "tumble", {"keep_rho": False}),
     Row("no survey", "tumble", {"survey": 0.0}),
     Row("no stepping stones", "tumble", {"stepping_stones": False}),
+    Row("the safest while nothing is safe", "tumble", {"less_violation": False}),
     Row("noise not weighed", "tumble", {"weigh_noise": False}),
     ONE,
     Row("the only failure at once", "tumble", {"rho_only": None}, ONE.name, failures=1),

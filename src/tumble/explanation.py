@@ -15,6 +15,7 @@ STONE = "for a stepping stone, which teaches whether a better setting is safe"
 SURVEY = "where nothing was tried yet"
 FIRST_TIME = "for the first time"
 BETTER = "for a better safe area"
+NEARER = "is where limits may be broken by less"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 
@@ -56,6 +57,8 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
         where = f" {STONE}" if s.stone else f" {look}" if s.survey else ""
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
+    if s.nearer:
+        return f"Trial {s.number}: nothing was safe yet, so this {NEARER}; {p}, {value}, {left}."
     short = f"nothing new reaches P(safe) = {_percent(s.rho)}" if s.p_safe < s.rho else "nothing was safe yet"
     return f"Trial {s.number}: {short}, so this is about the safest; {p}, {value}, {left}."
 

@@ -54,6 +54,6 @@ def to_suggestion(
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
         budget=None if proposal.gain is None else budget,
         alarm=alarm, stone=proposal.stone, survey=proposal.survey,
-        turned=None if proposal.turned is None else parameters[proposal.turned],
+        turned=None if proposal.turned is None else parameters[proposal.turned], nearer=proposal.nearer,
         u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

@@ -50,8 +50,8 @@ class Suggestion:
         The setting to run. An array is read-only, because the record has the same one: copy it to change it.
     mode
         How it was searched for: "start" (nothing is known yet), "free" (no constraint and no budget), "bold"
-        (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it),
-        "confirm" (the recommendation once more) or "try" (a setting of the user's own).
+        (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it,
+        or nothing was safe yet), "confirm" (the recommendation once more) or "try" (a setting of the user's own).
     rho
         The probability of safety that was asked for; NaN where none was ("confirm", "try").
     p_safe
@@ -90,6 +90,8 @@ class Suggestion:
     turned
         The name of what it turns for the first time, where it is made for that; else None. A suggestion that
         was saved has it in its sentence alone.
+    nearer
+        Whether nothing was safe yet, and it is where the worst violation is expected to fall the most.
     u
         Where it lies in the unit cube.
     fitted
@@ -117,6 +119,7 @@ class Suggestion:
     stone: bool = False
     survey: bool = False
     turned: str | None = field(default=None, compare=False)
+    nearer: bool = False
     u: tuple[float, ...] = ()
     fitted: Fitted | None = field(default=None, repr=False, compare=False)
 

@@ -297,16 +297,17 @@ def test_a_violation_that_nothing_foretold_teaches_as_a_crash_does():
 def test_once_a_limit_is_broken_by_surprise_all_that_breaks_it_teaches_as_a_crash_does():
     known = constrained(10)
     broken = np.flatnonzero(known.failed)
+    first = next(row for row in broken if known.safe[:row].any())
     assert len(broken) > 1
-    predicted = np.where(np.arange(10) == broken[0], known.g[:, 0] - 50.0, known.g[:, 0] - 0.1)[:, None]
+    predicted = np.where(np.arange(10) == first, known.g[:, 0] - 50.0, known.g[:, 0] - 0.1)[:, None]
     known = replace(known, predicted_mean=predicted, predicted_std=np.full_like(known.g, 0.1))
     crash = fit_models(known, SMALL, None).feasibility.crash
     assert isinstance(crash, Crashes)
     assert (crash.crashed == known.failed).all()
     old = fit_models(known, replace(SMALL, crash_draws=0), None).feasibility.crash
     assert isinstance(old, SiteCrashes)
-    p = np.exp(old.log_prob(known.X[broken]))
-    assert p[0] < 0.5 < p[1:].max()  # in 0.1.0 the others were safe from crashes
+    p = np.exp(old.log_prob(known.X))
+    assert p[first] < 0.5 < p[broken[broken != first]].max()  # in 0.1.0 the others were safe from crashes
 
 
 def test_with_two_crashes_known_the_last_failure_is_kept_where_that_is_set():
@@ -449,6 +450,18 @@ def test_an_error_of_the_past_is_judged_with_the_noise_that_is_known_now():
     assert feasibility.crash is None
     quiet = replace(predicted, g=-1.0 + 1e-6 * X, predicted_mean=np.full_like(g, -1.01))
     assert fit_models(quiet, Settings(), None).feasibility.widening[0] > 2.0
+
+
+@pytest.mark.parametrize(("row", "teaches"), [(1, False), (3, False), (5, True)])
+def test_before_the_first_safe_trial_no_broken_limit_surprises(row, teaches):
+    """Else one far trial makes a crash of every trial, of the one that nearly kept the limit, too."""
+    X = np.linspace(0.0, 1.0, 8)[:, None]
+    g = np.array([0.003, 6.7, 9.4, 1.1, -0.5, 0.2, -0.4, -0.1])[:, None]
+    predicted = g - 0.01
+    predicted[row] -= 6.0
+    known = replace(history(X, X[:, 0], g), predicted_mean=predicted, predicted_std=np.full_like(g, 0.1))
+    assert (fit_models(known, Settings(), None).feasibility.crash is not None) == teaches
+    assert fit_models(known, Settings(doubt_safety=False), None).feasibility.crash is not None
 
 
 def test_one_surprise_of_a_hundred_deviations_counts_as_six():

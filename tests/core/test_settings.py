@@ -22,7 +22,7 @@ NEW = (
     "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
     "boldness", "widen_at_end", "stepping_stones", "survey", "weigh_noise",
-    "rho_only", "reserve",
+    "rho_only", "reserve", "less_violation",
 )  # fmt: skip
 
 
@@ -51,6 +51,7 @@ OTHERWISE: dict[str, Any] = {
     "weigh_noise": False,
     "rho_only": None,
     "reserve": None,
+    "less_violation": False,
 }
 
 

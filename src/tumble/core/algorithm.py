@@ -137,6 +137,10 @@ def _chosen(search: Search, decision: Decision, method: Method, state: BudgetSta
     x = _maximum(search, decision, method)
     if x is not None:
         return _refined(search, x, decision, method, state)
+    if _looks_for_safety(search, method, state):
+        nearer = search.nearer_to_safe()
+        if nearer is not None:
+            return replace(search.report(nearer, "safest", decision.rho), nearer=True)
     x = search.safest() if method.own_level is not None else search.nearly_safest()
     if not search.is_new(x[None, :]).all():
         # Every setting was tried: the best allowed one is tried again.
@@ -144,6 +148,14 @@ def _chosen(search: Search, decision: Decision, method: Method, state: BudgetSta
         if best is not None:
             return search.report(best, decision.mode, decision.rho)
     return search.report(x, "safest", decision.rho)
+
+
+def _looks_for_safety(search: Search, method: Method, state: BudgetState | None) -> bool:
+    """Whether nothing is safe yet, and a failure may be spent on coming nearer to it."""
+    context = search.context
+    if not context.settings.less_violation or context.history.safe.any():
+        return False
+    return method.own_level is None and state is not None and state.failures_left > 0
 
 
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:

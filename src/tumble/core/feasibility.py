@@ -128,6 +128,26 @@ class Feasibility:
             value, grad = value + log_p, grad + d_log_p
         return value, grad
 
+    def log_prob_within(self, x: Array, slacks: Array) -> Array:
+        """log of the probability that nothing crashes, and that no limit is broken by more than a slack.
+
+        Parameters
+        ----------
+        x : (M, D)
+            Points of the unit cube.
+        slacks : (U,)
+            In model units.
+
+        Returns
+        -------
+        value : (U, M)
+            For each slack.
+        """
+        value = np.zeros((len(slacks), len(x)))
+        for (_, noise, width, law), (mean, var) in zip(self._parts(), self.posteriors(x), strict=True):
+            value += law.log_cdf((slacks[:, None] - mean) / (width * np.sqrt(var + noise)))
+        return value if self.crash is None else value + self.crash.log_prob(x)
+
     @cached_property
     def _predict(self) -> Callable[[Array], Prediction]:
         """What the constraints' processes predict at x (M, D), with gradients."""

@@ -26,7 +26,7 @@ SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
     "share_failures", "doubt_safety", "integrate", "widen_at_end", "stepping_stones",
-    "weigh_noise",
+    "weigh_noise", "less_violation",
 )  # fmt: skip
 LOWEST = {"gap": 0.0, "surprise": 0.0, "safest_odds": 1.0, "pi_margin": 0.0, "ucb_beta": 0.0}  # or None
 RETIRED = ("temper", "look_elsewhere")  # keys of older files that no setting has any more
@@ -140,7 +140,11 @@ class Settings:
         it moves in the unit cube and the settings nearest to what it finds are compared.
     safety_first
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
-        only, and then looks where it is safest.
+        only, and then goes as `less_violation` says.
+    less_violation
+        Whether a search that knows no safe trial, and is not bold, looks where the worst violation is
+        expected to fall the most (`core.violation`). If False, it looks where it is safest: with few failures
+        that is one corner after the other.
     keep_last_failure
         Whether the last failure is kept once two trials have crashed, as in 0.1.0: at least `rho_safe` is
         asked from then on. `tumble plan` does not know of it.
@@ -230,6 +234,7 @@ class Settings:
     survey: float = 0.5
     stepping_stones: bool = True
     weigh_noise: bool = True
+    less_violation: bool = True
     admissible: bool = True
     safety_first: bool = True
     keep_last_failure: bool = False
@@ -329,6 +334,7 @@ class Settings:
             survey=0.0,
             stepping_stones=False,
             weigh_noise=False,
+            less_violation=False,
             restarts=10,
             raw_samples=512,
             descend=False,
@@ -393,7 +399,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
     later = (
         "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "alarm", "bound_risk",
         "doubt_safety", "integrate", "share_failures", "widen_at_end", "stepping_stones",
-        "weigh_noise",
+        "weigh_noise", "less_violation",
     )  # fmt: skip
     return {
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",

@@ -67,7 +67,8 @@ def test_every_departure_that_is_judged_has_its_row():
         "band", "minima", "optimism", "gap", "soften_phi", "safety_first", "delta", "calibrate", "surprise",
         "objective", "constraint", "keep_last_failure", "restarts", "raw_samples", "safest_odds", "descend",
         "relearn", "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "integrate",
-        "widen_at_end", "stepping_stones", "survey", "weigh_noise", "doubt_safety",
+        "widen_at_end", "stepping_stones", "survey", "weigh_noise", "doubt_safety", "reserve", "rho_only",
+        "less_violation",
     }  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def fit_models(
         law = _law(history, j, gp, settings, last)
         laws.append(law)
         errors = _standardised_errors(history, j, gp)
-        crashed |= _like_crashes(history.g[:, j] > 0.0, errors, settings)
+        crashed |= _like_crashes(history, j, errors, settings)
         widths.append(_widening(errors, law, settings))
     crash = _crashes(history, crashed, settings)
     by_law = tuple(laws) if settings.integrate else ()
@@ -125,15 +125,21 @@ def fit_models(
     return Models(objective, feasibility)
 
 
-def _like_crashes(above: Flags, errors: Array, settings: Settings) -> Flags:
-    """(N,) which trials teach like crashes, where a limit was broken (`above`) by surprise (`errors`) in one.
+def _like_crashes(history: History, j: int, errors: Array, settings: Settings) -> Flags:
+    """(N,) which trials teach like crashes, where limit j was broken by surprise (`errors`, (N,)) in one.
 
     A limit that is broken by surprise has a cliff: every trial beyond it does so. In 0.1.0 those that were
     foreseen counted as safe from crashes.
+
+    Before the first safe trial nothing surprises: while all trials break limits, only by how much they do
+    says where a safe setting may be. With `settings.doubt_safety` False it is as in 0.1.0.
     """
+    above = history.g[:, j] > 0.0
     if not settings.calibrate or settings.surprise is None:
         return np.zeros_like(above)
     surprising = above & (errors > settings.surprise)
+    if settings.doubt_safety:
+        surprising &= np.logical_or.accumulate(history.safe)
     return above if settings.crash_draws and surprising.any() else surprising
 
 

@@ -13,12 +13,14 @@ from ..expectation import is_noisy
 from ..gain import Gain
 from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
+from ..violation import log_fall, violations
 from .candidates import surroundings
 from .context import Context
 from .maximize import QUICK, STEADY, Maxima, Pace, ValueAndGrad, maximize, maximize_above
 from .product import screen_product, times_phi
 
 PEAK = 1.0  # of log EI, which may have a narrow peak at the best trial: a first step must not leap over it
+NEAREST = 3  # trials that come nearest to being safe, around which a first safe one is looked for
 SAME = 1e-6  # two points closer than this are one setting
 
 
@@ -48,6 +50,7 @@ class Proposal:
     stone: bool = False  # whether it teaches of a better setting (core.search.stones)
     survey: bool = False  # whether it looks where nothing was tried (core.search.survey)
     turned: int | None = None  # the number of the parameter that it is to change for the first time
+    nearer: bool = False  # whether it may break limits by less, while nothing was safe (core.violation)
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,30 @@ class Search:
         climb = self._climb(feasibility.margin_and_grad, self.within)
         return self._choose(climb, starts, points, feasibility.margin)
 
+    def nearer_to_safe(self) -> Array | None:
+        """Where the worst violation is expected to fall the most (core.violation), while nothing is safe.
+
+        It is looked for among the candidates and around the trials that come nearest to being safe. A climb
+        would creep away from these in tiny steps. None where no trial measured all limits, or one kept them
+        and failed all the same.
+        """
+        context, feasibility = self.context, self.context.models.feasibility
+        violated = violations(context.history, feasibility)
+        least = float(violated.min(initial=np.inf))
+        if not 0.0 < least < np.inf:
+            return None
+
+        def worth(x: Array) -> Array:
+            return log_fall(feasibility, x, least)
+
+        nearest = context.history.X[np.argsort(violated, kind="stable")[:NEAREST]]
+        points = np.vstack([context.candidates, self._around(nearest)])
+        points = points[self.is_new(points)]
+        if len(points) == 0:
+            return None
+        best = points[np.argsort(-worth(points), kind="stable")[: context.settings.restarts]]
+        return self._choose(lambda starts: Maxima(starts, worth(starts)), best, points, worth)
+
     def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
         models, at = self.context.models, x[None, :]
@@ -201,8 +228,12 @@ class Search:
         return float(self.context.models.feasibility.log_prob(x[None, :])[0])
 
     def _around_safe(self) -> Array:
-        """Trials that were safe, and their surroundings on the scale of the constraints."""
-        X, models = self.context.safe_trials, self.context.models
+        """Trials that were safe, and their surroundings."""
+        return self._around(self.context.safe_trials)
+
+    def _around(self, X: Array) -> Array:
+        """Trials X (N, D), and their surroundings on the scale of the constraints."""
+        models = self.context.models
         if len(X) == 0:
             return X
         scales = [np.asarray(gp.hyper.lengthscales) for gp in models.feasibility.constraints]

@@ -1,0 +1,34 @@
+"""How far the worst violation may fall: where a first safe setting is looked for.
+
+A trial's violation is that of its worst limit, in model units, and v the least one so far. With φ_t(x) the
+probability that no limit is broken by more than t, the expected fall of the least violation is
+
+    E[(v - max(0, max_j g_j(x)))_+] / v = ∫_0^1 φ_{uv}(x) du
+
+For u = 0 that is P(safe). P(safe) by itself is largest where least is known: with a few failures to spend, a
+search would look into one corner after the other, and never beside a trial that nearly kept its limits.
+"""
+
+import numpy as np
+
+from .acquisition import log_mean_exp
+from .arrays import Array
+from .feasibility import Feasibility
+from .history import History
+
+NODES = 8  # of the integral over u
+
+
+def log_fall(feasibility: Feasibility, x: Array, least: float) -> Array:
+    """(M,) log of the expected fall at x (M, D), as a share of `least`, the least violation so far."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    slacks = 0.5 * (nodes + 1.0) * least
+    return log_mean_exp(feasibility.log_prob_within(x, slacks).T, 0.5 * weights)
+
+
+def violations(history: History, feasibility: Feasibility) -> Array:
+    """(N,) of each trial: of its worst limit, in model units; inf where a limit was not measured."""
+    units = [gp.outputs for gp in feasibility.constraints]
+    each = [outputs.to_model(g) for outputs, g in zip(units, history.g.T, strict=True)]
+    worst = np.max(each, axis=0) if each else np.full(len(history.X), np.inf)
+    return np.where(np.isfinite(worst), worst, np.inf)

@@ -16,9 +16,7 @@ from .landscape import Landscape
 from .member import Drawn, draw_budget, poor_start
 
 NAME = "design"
-LATER = (
-    "car-sheets",
-)  # designs that no seed draws: they came after the first results, which stay as they are
+LATER = ("car-sheets",)  # no seed draws these: they came after the first results, which stay as they are
 DRAWN = [design for design in DESIGNS.values() if design.name not in LATER]
 
 

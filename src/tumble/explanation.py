@@ -15,7 +15,7 @@ STONE = "for a stepping stone, which teaches whether a better setting is safe"
 SURVEY = "where nothing was tried yet"
 FIRST_TIME = "for the first time"
 BETTER = "for a better safe area"
-NEARER = "is where limits may be broken by less"
+NEARER = "is where the worst violation is expected to shrink the most"
 LITTLE = 1e-3  # of the range of the safe values: a gain below it is called little
 MOST_NAMED = 5  # trials that are named in a sentence; more are counted
 

@@ -51,7 +51,8 @@ class Suggestion:
     mode
         How it was searched for: "start" (nothing is known yet), "free" (no constraint and no budget), "bold"
         (failures are left to spend), "careful" (P(safe) must reach `rho`), "safest" (nothing reaches it,
-        or nothing was safe yet), "confirm" (the recommendation once more) or "try" (a setting of the user's own).
+        or nothing was safe yet), "confirm" (the recommendation once more) or "try" (a setting of the user's
+        own).
     rho
         The probability of safety that was asked for; NaN where none was ("confirm", "try").
     p_safe

@@ -15,7 +15,8 @@ from tumble.core.history import History
 from tumble.core.process.models import Models, fit_models
 from tumble.core.settings import Settings
 from tumble.core.student import Law
-from tumble.core.violation import log_fall, violations
+from tumble.core.violation import Fall, violations
+from tumble.explanation import NEARER
 from tumble.methods import METHODS
 from tumble.space import Categorical, Int, Space
 
@@ -47,7 +48,7 @@ def test_the_expected_fall_is_that_of_draws(laws):
         )
         worst = np.maximum(worst, mean + law.width * np.sqrt(var) * t)
     drawn = np.maximum(least - np.maximum(worst, 0.0), 0.0).mean(axis=0) / least
-    np.testing.assert_allclose(np.exp(log_fall(feasibility, x, least)), drawn, rtol=0.02, atol=1e-3)
+    np.testing.assert_allclose(np.exp(Fall(feasibility, least).log_share(x)), drawn, rtol=0.02, atol=1e-3)
 
 
 def test_within_no_slack_it_is_p_safe_and_with_more_it_is_more():
@@ -94,8 +95,8 @@ def test_while_nothing_is_safe_a_search_looks_beside_the_trial_that_nearly_kept_
     feasibility = fit_models(past, settings, None, may_fail=True).feasibility
     least = float(violations(past, feasibility).min())
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
-    best = log_fall(feasibility, grid, least).max()
-    assert log_fall(feasibility, near.x[None, :], least)[0] > best - 0.3
+    worth = Fall(feasibility, least).log_share
+    assert worth(near.x[None, :])[0] > worth(grid).max() - 0.3
 
 
 def test_once_a_trial_was_safe_or_no_failure_is_left_it_looks_for_less_no_more():
@@ -103,6 +104,24 @@ def test_once_a_trial_was_safe_or_no_failure_is_left_it_looks_for_less_no_more()
     safe = replace(past, g=past.g - 0.1)
     assert not propose(safe, BudgetState(0.0, 20, 4), method, Settings(), np.random.default_rng(0)).nearer
     assert not propose(past, BudgetState(2.3, 20, 0), method, Settings(), np.random.default_rng(0)).nearer
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trials_in_flight_lie_apart(seed):
+    X = np.random.default_rng(seed).random((6, 2))
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=40, failures=12, constraints=["g"], seed=seed)
+    for x in X:
+        opt.tell(x, float(x.sum()), [0.3 + 3.0 * float(((x - 0.8) ** 2).sum())])
+    batch = opt.ask(n=3)
+    assert all(s.nearer for s in batch)
+    apart = [np.abs(a.x - b.x).max() for k, a in enumerate(batch) for b in batch[:k]]
+    assert min(apart) > 0.1
+
+
+def test_a_failure_that_a_trial_in_flight_may_use_is_not_spent_again():
+    state = BudgetState(0.0, 20, 1, in_flight=0.9)
+    found = propose(near_its_limit(), state, METHODS["tumble"], Settings(), np.random.default_rng(0))
+    assert (found.mode, found.nearer) == ("safest", False)
 
 
 def test_where_no_size_is_known_it_looks_where_it_is_safest():
@@ -117,7 +136,7 @@ def test_where_no_size_is_known_it_looks_where_it_is_safest():
 
 
 def test_a_choice_is_among_the_settings_that_can_be_run_and_new():
-    space = Space({"a": Int(0, 3), "b": Categorical(["x", "y"])})
+    space = Space({"a": Int(0, 3), "b": Categorical(("x", "y"))})
     opt = tumble.Optimizer(space, trials=12, failures=8, constraints=["g"], seed=0)
     seen = set()
     for _ in range(7):
@@ -133,4 +152,4 @@ def test_the_sentence_says_so():
         opt.tell(x, float(y), g.tolist(), billed=False)
     s = opt.ask()
     assert s.nearer
-    assert "nothing was safe yet, so this is where limits may be broken by less; P(safe) = " in s.why
+    assert f"nothing was safe yet, so this {NEARER}; P(safe) = " in s.why

@@ -151,11 +151,16 @@ def _chosen(search: Search, decision: Decision, method: Method, state: BudgetSta
 
 
 def _looks_for_safety(search: Search, method: Method, state: BudgetState | None) -> bool:
-    """Whether nothing is safe yet, and a failure may be spent on coming nearer to it."""
+    """Whether nothing is safe yet, and a failure may be spent on coming nearer to it.
+
+    The failures that trials in flight may use are not spent twice.
+    """
     context = search.context
     if not context.settings.less_violation or context.history.safe.any():
         return False
-    return method.own_level is None and state is not None and state.failures_left > 0
+    if method.own_level is not None or state is None or state.failures_left == 0:
+        return False
+    return state.in_flight <= context.settings.rho_b
 
 
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:

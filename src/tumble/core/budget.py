@@ -177,8 +177,8 @@ class Decision:
     ----------
     mode
         "start": nothing is known. "free": nothing limits the search. "bold": (15). "careful": (13).
-        "safest": where limits may be broken by less, while nothing is safe; else, and where no point reaches
-        ρ in a careful search, where P(safe) is largest.
+        "safest": where P(safe) is largest, or, while nothing is safe, where the worst violation is expected
+        to fall the most. A bold or careful search ends there too where no point reaches ρ.
     rho
         The P(safe) that is asked of the next trial.
     phi_exponent

@@ -142,9 +142,9 @@ class Settings:
         Whether half of the failures are kept while no trial was safe: the search is bold with the first half
         only, and then goes as `less_violation` says.
     less_violation
-        Whether a search that knows no safe trial, and is not bold, looks where the worst violation is
-        expected to fall the most (`core.violation`). If False, it looks where it is safest: with few failures
-        that is one corner after the other.
+        Whether a search that knows no safe trial looks where the worst violation is expected to fall the
+        most (`core.violation`), once no setting reaches ρ or `safety_first` says so. If False, it looks where
+        it is safest: with few failures that is one corner after the other.
     keep_last_failure
         Whether the last failure is kept once two trials have crashed, as in 0.1.0: at least `rho_safe` is
         asked from then on. `tumble plan` does not know of it.
@@ -180,7 +180,8 @@ class Settings:
         while every trial crashed, P(safe) is 50 % before the first trial, and counts crashes at once; with a
         budget that affords no crash it is 82 %. Where limits are measured, one safe trial says nothing of
         settings far away, because it was chosen to be safe. If False, crashes count after the first one, and
-        are taken to be rarer, and one safe trial makes far settings likely to be safe.
+        are taken to be rarer, one safe trial makes far settings likely to be safe, and a limit may be broken
+        by surprise (`surprise`) before any trial was safe.
     incumbent
         How η, the best so far, is read: "mean" is the smallest posterior mean at a safe trial, "observed" the
         smallest value of a safe trial, and "all" the smallest value of any trial (§3.1).

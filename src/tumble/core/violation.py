@@ -9,6 +9,8 @@ For u = 0 that is P(safe). P(safe) by itself is largest where least is known: wi
 search would look into one corner after the other, and never beside a trial that nearly kept its limits.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from .acquisition import log_mean_exp
@@ -17,13 +19,47 @@ from .feasibility import Feasibility
 from .history import History
 
 NODES = 8  # of the integral over u
+NEARLY_SAFE = (
+    0.01  # of the least violation: where a trial in flight may be safe, one is looked for that is less
+)
 
 
-def log_fall(feasibility: Feasibility, x: Array, least: float) -> Array:
-    """(M,) log of the expected fall at x (M, D), as a share of `least`, the least violation so far."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    slacks = 0.5 * (nodes + 1.0) * least
-    return log_mean_exp(feasibility.log_prob_within(x, slacks).T, 0.5 * weights)
+@dataclass(frozen=True)
+class Fall:
+    """The expected fall of the least violation.
+
+    Parameters
+    ----------
+    feasibility
+        The processes that decide on safety.
+    least
+        v, the least violation so far; above 0.
+    """
+
+    feasibility: Feasibility
+    least: float
+
+    @staticmethod
+    def of(history: History, feasibility: Feasibility) -> "Fall | None":
+        """That of a history in which nothing is safe; trials in flight count as if they showed their means.
+
+        None where no trial measured all limits, or one kept them and failed all the same.
+        """
+        least = float(violations(history, feasibility).min(initial=np.inf))
+        if not 0.0 < least < np.inf:
+            return None
+        if len(history.pending) == 0:
+            return Fall(feasibility, least)
+        limits = tuple(gp.with_pending(history.pending) for gp in feasibility.constraints)
+        informed = replace(feasibility, constraints=limits)
+        shown = np.max([mean for mean, _ in informed.posteriors(history.pending)], axis=0)
+        return Fall(informed, max(min(least, float(shown.min())), NEARLY_SAFE * least))
+
+    def log_share(self, x: Array) -> Array:
+        """(M,) log of the fall at x (M, D), as a share of `least`."""
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        slacks = 0.5 * (nodes + 1.0) * self.least
+        return log_mean_exp(self.feasibility.log_prob_within(x, slacks).T, 0.5 * weights)
 
 
 def violations(history: History, feasibility: Feasibility) -> Array:

@@ -42,6 +42,7 @@ def test_the_centre_of_the_prior_is_tried_often_at_first_and_then_whenever_the_d
     assert len(late) == len(doubled)
     assert all(n <= at < 1.13 * n for n, at in zip(doubled, late, strict=True))
     assert starts_anew(95, 60, dim)  # many came at once
+    assert [n for n in range(200, 211) if starts_anew(n, n - 1, dim, always=True)] == [200, 205, 210]
 
 
 @pytest.mark.parametrize("count", [12, 60])

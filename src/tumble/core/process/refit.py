@@ -16,8 +16,9 @@ PER_PARAMETER = 10  # up to so many observations for each parameter, hyperparame
 SETTLED, LATEST = 40, 100  # and up to 40 in any case, but not beyond 100
 GROWTH = 1.12  # then they are learned when there are 12 % more observations
 FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
-COLD_EVERY = 5  # later, a fit does so at every fifth observation while they are learned after each,
-COLD_GROWTH = 1.5  # when there are 1.5 times as many as at the last fit, and whenever they have doubled
+COLD_EVERY = 5  # later, a fit does so at every fifth observation, while they are learned after each,
+COLD_GROWTH = 1.5  # when there are 1.5 times as many as at the last fit, and at twice, four times, … as many
+# as they were learned after each
 
 
 def refit(
@@ -45,7 +46,7 @@ def refit(
         return condition(
             kernel, last, X, target, noise_var=noise_var, mean_std=priors.mean_std, outputs=outputs
         )
-    cold = starts_anew(n, learned_from, X.shape[1])
+    cold = starts_anew(n, learned_from, X.shape[1], always=always)
     found = fit(X, y, kernel=kernel, priors=priors, outputs=outputs, warm=last, cold=cold)
     return found if count is None else replace(found, hyper=replace(found.hyper, learned_from=count))
 
@@ -65,15 +66,17 @@ def is_due(n: int, learned_from: int, dim: int) -> bool:
     return n <= _settled(dim) or _generation(n) > _generation(max(learned_from, 1))
 
 
-def starts_anew(n: int, learned_from: int, dim: int) -> bool:
+def starts_anew(n: int, learned_from: int, dim: int, *, always: bool = False) -> bool:
     """Whether a fit of n observations starts from the prior's centre too; the last fit had `learned_from`.
 
     That takes many evaluations, and the more observations there are, the more rarely it finds more.
+
+    always: whether hyperparameters are learned after each observation, however many there are.
     """
     settled = _settled(dim)
     if n < FEW or n > COLD_GROWTH * learned_from:
         return True
-    if n <= settled:
+    if always or n <= settled:
         return n % COLD_EVERY == 0
     return int(np.log2(n / settled)) > int(np.log2(max(learned_from, settled) / settled))
 

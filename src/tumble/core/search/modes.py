@@ -13,7 +13,7 @@ from ..expectation import is_noisy
 from ..gain import Gain
 from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
-from ..violation import log_fall, violations
+from ..violation import Fall, violations
 from .candidates import surroundings
 from .context import Context
 from .maximize import QUICK, STEADY, Maxima, Pace, ValueAndGrad, maximize, maximize_above
@@ -176,24 +176,19 @@ class Search:
         """Where the worst violation is expected to fall the most (core.violation), while nothing is safe.
 
         It is looked for among the candidates and around the trials that come nearest to being safe. A climb
-        would creep away from these in tiny steps. None where no trial measured all limits, or one kept them
-        and failed all the same.
+        would creep away from these in tiny steps. None where violations say nothing.
         """
-        context, feasibility = self.context, self.context.models.feasibility
-        violated = violations(context.history, feasibility)
-        least = float(violated.min(initial=np.inf))
-        if not 0.0 < least < np.inf:
+        history, feasibility = self.context.history, self.context.models.feasibility
+        fall = Fall.of(history, feasibility)
+        if fall is None:
             return None
-
-        def worth(x: Array) -> Array:
-            return log_fall(feasibility, x, least)
-
-        nearest = context.history.X[np.argsort(violated, kind="stable")[:NEAREST]]
-        points = np.vstack([context.candidates, self._around(nearest)])
+        nearest = history.X[np.argsort(violations(history, feasibility), kind="stable")[:NEAREST]]
+        points = np.vstack([self.context.candidates, self._around(nearest)])
         points = points[self.is_new(points)]
         if len(points) == 0:
             return None
-        best = points[np.argsort(-worth(points), kind="stable")[: context.settings.restarts]]
+        worth = fall.log_share
+        best = points[np.argsort(-worth(points), kind="stable")[: self.context.settings.restarts]]
         return self._choose(lambda starts: Maxima(starts, worth(starts)), best, points, worth)
 
     def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:

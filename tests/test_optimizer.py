@@ -604,7 +604,7 @@ def test_every_suggestion_explains_itself():
 
 
 def test_the_safest_point_is_called_so():
-    opt = optimizer(12, 2, constraints=1)
+    opt = optimizer(12, 2, constraints=1, settings=tumble.Settings(less_violation=False))
     opt.tell(opt.ask(), 1.0, [3.0])
     s = opt.ask()
     assert s.mode == "safest"

@@ -387,7 +387,7 @@ def test_bad_arguments_are_refused_when_the_node_is_made():
 
 
 def test_settings_of_ones_own_survive_saving(tmp_path):
-    settings = tumble.Settings(rho_safe=0.95, n_minima=5)
+    settings = tumble.Settings(rho_safe=0.95, n_minima=5).for_space(continuous=True, choices=False)
     client = open_client(tumble_ax.generation_strategy(10, 3, seed=0, settings=settings))
     run(client, 2)
     client.save_to_json_file(str(tmp_path / "drill.json"))

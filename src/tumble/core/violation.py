@@ -40,19 +40,29 @@ class Fall:
     least: float
 
     @staticmethod
-    def of(history: History, feasibility: Feasibility) -> "Fall | None":
-        """That of a history in which nothing is safe; trials in flight count as if they showed their means.
+    def of(violated: Array, pending: Array, feasibility: Feasibility) -> "Fall | None":
+        """That of trials of which none was safe, where others are in flight.
 
-        None where no trial measured all limits, or one kept them and failed all the same.
+        Trials in flight count as if each had shown its mean. None where no trial measured all limits, or one
+        kept them and failed all the same.
+
+        Parameters
+        ----------
+        violated : (N,)
+            The `violations` of the trials.
+        pending : (P, D)
+            The trials in flight.
+        feasibility
+            The processes that decide on safety.
         """
-        least = float(violations(history, feasibility).min(initial=np.inf))
+        least = float(violated.min(initial=np.inf))
         if not 0.0 < least < np.inf:
             return None
-        if len(history.pending) == 0:
+        if len(pending) == 0:
             return Fall(feasibility, least)
-        limits = tuple(gp.with_pending(history.pending) for gp in feasibility.constraints)
+        limits = tuple(gp.with_pending(pending) for gp in feasibility.constraints)
         informed = replace(feasibility, constraints=limits)
-        shown = np.max([mean for mean, _ in informed.posteriors(history.pending)], axis=0)
+        shown = np.max([mean for mean, _ in informed.posteriors(pending)], axis=0)
         return Fall(informed, max(min(least, float(shown.min())), NEARLY_SAFE * least))
 
     def log_share(self, x: Array) -> Array:

@@ -179,10 +179,11 @@ class Search:
         would creep away from these in tiny steps. None where violations say nothing.
         """
         history, feasibility = self.context.history, self.context.models.feasibility
-        fall = Fall.of(history, feasibility)
+        violated = violations(history, feasibility)
+        fall = Fall.of(violated, history.pending, feasibility)
         if fall is None:
             return None
-        nearest = history.X[np.argsort(violations(history, feasibility), kind="stable")[:NEAREST]]
+        nearest = history.X[np.argsort(violated, kind="stable")[:NEAREST]]
         points = np.vstack([self.context.candidates, self._around(nearest)])
         points = points[self.is_new(points)]
         if len(points) == 0:

@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from tests import oracles
 from tests.oracles import KERNELS, central, close, cov_values
+from tumble.core.process import cholesky
 from tumble.core.process.cholesky import FEWEST
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import condition
@@ -86,6 +87,22 @@ def test_parallel_propagation_ends_where_one_label_at_a_time_does(kernel, crashe
     gain = np.linalg.solve(K + np.diag(sites.var), K)
     close(-0.9 + gain.T @ (sites.target + 0.9), expected.mean, 1e-4)
     close(K - K @ gain, expected.cov, 1e-4)
+
+
+@pytest.mark.parametrize(("n", "inverts"), [(FEWEST - 1, False), (FEWEST, True)])
+def test_few_sites_take_solves(monkeypatch, n, inverts):
+    """The inverse of a factor pays for many sites alone, and has other last digits."""
+    asked = []
+
+    def counted(chol, real=cholesky.inverse):
+        asked.append(len(chol))
+        return real(chol)
+
+    monkeypatch.setattr(cholesky, "inverse", counted)
+    X = np.random.default_rng(0).random((n, 2))
+    K = cov_values("matern52", Hyper((0.3, 0.3), 1.0, SHARPNESS), X, X) + SHARPNESS**2 * np.eye(n)
+    propagate(K, X[:, 0] > 0.7, -1.9, 0.0, 1e-3)
+    assert bool(asked) == inverts
 
 
 def test_after_one_crash_of_one_the_sites_take_crashes_to_be_rare():

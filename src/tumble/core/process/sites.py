@@ -15,7 +15,7 @@ from scipy.special import log_ndtr
 
 from ..arrays import Array, Flags
 from ..normal import density_over_cdf
-from .cholesky import cholesky, inverse, solve
+from .cholesky import cholesky, inverse_if_faster, solve
 from .covariance import Covariance, Hyper
 from .gp import GP, condition
 from .kernels import Kernel
@@ -147,7 +147,7 @@ def _posterior(K: Array, tau: Array, nu: Array, prior_mean: float) -> tuple[Arra
     B.flat[:: len(B) + 1] += 1.0
     L = cholesky(B)
     right = nu / root - root * prior_mean
-    known = inverse(L)
+    known = inverse_if_faster(L)
     if known is None:
         V = solve(L, scaled)
         mean, var = V.T @ solve(L, right), np.diag(K) - np.einsum("ab,ab->b", V, V)

@@ -1,9 +1,11 @@
 """Each check gives the value back, or says what was expected and what came."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tumble import InputError, checks
@@ -16,6 +18,7 @@ from tumble import InputError, checks
         (lambda v: checks.whole(v, "n", 1, 5), 5, 5),
         (lambda v: checks.number(v, "x"), np.float32(0.5), 0.5),
         (lambda v: checks.number(v, "x"), np.array([2.0]), 2.0),
+        (lambda v: checks.number(v, "x"), Decimal("1.5"), 1.5),
         (lambda v: checks.above_zero(v, "x"), 1, 1.0),
         (lambda v: checks.at_least(v, "x", 0.0), 0, 0.0),
         (lambda v: checks.within(v, "x", 0.0, 1.0), 1.0, 1.0),
@@ -43,6 +46,12 @@ def test_what_is_good_comes_back(check: Callable[[Any], Any], value: Any, expect
         (lambda v: checks.whole(v, "n"), -(2**54), "n must be at most 2^53 in size; write a smaller number"),
         (lambda v: checks.number(v, "x"), "1", "x must be a number, not '1'"),
         (lambda v: checks.number(v, "x"), np.nan, "x must be finite, not nan"),
+        (lambda v: checks.number(v, "x"), Decimal("nan"), "x must be finite, not nan"),
+        (
+            lambda v: checks.number(v, "x"),
+            np.timedelta64(2, "s"),
+            "x must be a number, not np.timedelta64(2,'s')",
+        ),
         (lambda v: checks.number(v, "x", "do that"), 10**400, "x must be finite, not inf; do that"),
         (lambda v: checks.above_zero(v, "x"), 0.0, "x must be above 0, not 0.0"),
         (lambda v: checks.at_least(v, "x", 0.0), -1, "x must be at least 0, not -1"),
@@ -72,3 +81,12 @@ def test_a_caller_that_names_the_value_itself_leaves_the_name_empty() -> None:
 def test_a_long_value_is_cut() -> None:
     assert len(checks.show("a" * 1000)) == checks.LONGEST
     assert checks.show(10**5000) == "a number of thousands of digits"
+
+
+def test_what_a_table_of_pandas_calls_its_values_counts() -> None:
+    row = pd.Series({"b": 1.0, "a": 2.0})
+    assert checks.by_label(row) == {"b": 1.0, "a": 2.0}
+    assert checks.by_label(pd.DataFrame([row, row + 1.0])) == [{"b": 1.0, "a": 2.0}, {"b": 2.0, "a": 3.0}]
+    numbered = pd.Series([1.0, 2.0])
+    assert checks.by_label(numbered) is numbered
+    assert checks.by_label([1.0]) == [1.0]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import optimize
 from scipy.optimize import Bounds, NonlinearConstraint
@@ -165,6 +166,35 @@ def test_initial_points_of_a_box_may_have_names(x0):
     res = run(bowl, 3, x0=x0)
     for trial, point in zip(res.trials, points, strict=False):
         np.testing.assert_array_equal(trial.x, [point["x0"], point["x1"]])
+
+
+@pytest.mark.parametrize(
+    "given", [lambda table: table, lambda table: table.iloc[0], lambda table: [table.iloc[0]]]
+)
+def test_a_start_from_pandas_goes_by_its_labels(given):
+    space = Space({"temp": Float(0, 100), "press": Float(0, 100)})
+    tried = []
+
+    def cost(x):
+        tried.append(x)
+        return x["temp"]
+
+    tumble.minimize(cost, space, 1, x0=given(pd.DataFrame({"press": [5.0], "temp": [90.0]})), seed=0)
+    assert tried == [{"temp": 90.0, "press": 5.0}]
+
+
+def test_a_start_of_a_box_from_pandas_goes_by_position():
+    res = run(bowl, 1, x0=pd.Series({"speed": 1.0, "feed": 3.0}))
+    np.testing.assert_array_equal(res.trials[0].x, [1.0, 3.0])
+
+
+def test_constraints_from_pandas_go_by_their_labels():
+    def limited(x):
+        limits = pd.Series({"heat": -5.0, "torque": -3.0})
+        return bowl(x), limits if x[0] > 0.0 else limits[::-1]
+
+    res = run(limited, 6, failures=6)
+    assert {trial.constraints for trial in res.trials} in ({(-5.0, -3.0)}, {(-3.0, -5.0)})
 
 
 def test_initial_points_obey_a_hard_budget():

@@ -1110,6 +1110,20 @@ def test_where_claims_hold_nothing_rings():
     assert not opt.alarm.rings
 
 
+def test_a_setting_by_name_may_be_changed_and_the_record_stays_right():
+    space = Space({"lr": Float(0.0, 1.0), "n": Int(1, 9)})
+    opt = tumble.Optimizer(space, 4, seed=0)
+    suggestion = opt.ask()
+    asked = dict(suggestion.x)
+    suggestion.x["lr"] *= 1e-3
+    with pytest.raises(tumble.InputError, match=r"or its x was changed: .* name it by its number"):
+        opt.tell(suggestion, 1.0)
+    trial = opt.tell(suggestion.number, 1.0)
+    opt.best.x["lr"] = 7.0
+    assert trial.x == trial.suggestion.x == opt.best.x == asked
+    assert opt.best == tumble.Optimizer.from_dict(opt.to_dict()).best
+
+
 def test_a_suggested_array_is_read_only_so_that_the_record_stays_right():
     opt = tumble.Optimizer([(0.0, 1.0)] * 2, trials=5, seed=0)
     s = opt.ask()

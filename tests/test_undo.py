@@ -389,7 +389,7 @@ def test_void_and_amend_refuse_what_is_not_told():
         (lambda: opt.amend(3, 1.0, [0.0]), "trial 3 is skipped: it does not count"),
         (lambda: opt.amend(1), "nothing to amend: give a value, a constraint, failed=True or failed=False"),
         (lambda: opt.amend(1, constraints={}), "nothing to amend"),
-        (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraints"),
+        (lambda: opt.amend(1, 1.0, [0.0, 0.0]), "expected 1 constraint "),
         (lambda: opt.amend(1, float("nan"), [0.0]), "value must be finite"),
         (lambda: opt.amend(1, 1.0, failed=True), "a failed trial has no value"),
         (lambda: opt.amend(1, 1.0, failed="no"), "failed must be true or false"),  # type: ignore[arg-type]

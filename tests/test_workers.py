@@ -35,6 +35,17 @@ def unlucky(x):
     raise ZeroDivisionError("no")
 
 
+class Unsendable(Exception):
+    """Can't be made again from its arguments, so that no process can send it."""
+
+    def __init__(self, part, degrees):
+        super().__init__(f"{part} at {degrees} degrees")
+
+
+def overheated(x):
+    raise Unsendable("spindle", 90)
+
+
 def run(fun, trials=8, **more):
     return tumble.minimize(fun, [(0.0, 1.0)] * 2, trials, seed=0, settings=TINY, **more)
 
@@ -123,6 +134,13 @@ def test_an_error_in_a_process_comes_through_with_the_result():
     with pytest.raises(ZeroDivisionError) as raised:
         run(unlucky, workers=2)
     assert raised.value.result.n_told == 0  # type: ignore[attr-defined]
+
+
+def test_an_error_that_no_process_can_send_comes_through_in_words():
+    with pytest.raises(RuntimeError, match="fun raised Unsendable: spindle at 90 degrees"):
+        run(overheated, workers=2)
+    with pytest.raises(Unsendable):
+        run(overheated)
 
 
 def test_a_callback_that_stops_waits_for_the_trials_that_run():

@@ -163,6 +163,8 @@ def _known(known: Any, constraints: Any, box: ArrayLike | Space) -> list[Any]:
 
 def _points(x0: Any, opt: Optimizer) -> list[Any]:
     """The settings to try first, checked."""
+    if opt.takes_names:
+        x0 = [checks.by_label(x) for x in x0] if isinstance(x0, list | tuple) else checks.by_label(x0)
     if x0 is None:
         return []
     if isinstance(x0, Mapping) or (isinstance(x0, list | tuple) and x0 and isinstance(x0[0], Mapping)):

@@ -8,6 +8,7 @@ This room imports nothing but the errors, so that every other room can use it. W
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
@@ -75,12 +76,14 @@ def number(value: object, name: str, remedy: str = "") -> float:
         refuse(name, "a number", value, "a masked value was not measured")
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if not is_number(value):
         refuse(name, "a number", value)
     try:
-        result = float(value)
+        result = float(value)  # type: ignore[arg-type]
     except OverflowError:
         result = np.inf
+    except TypeError:  # NumPy calls a span of time a number
+        refuse(name, "a number", value)
     if not np.isfinite(result):
         refuse(name, "finite", result, remedy)
     return result
@@ -116,6 +119,23 @@ def between(value: object, name: str, low: float, high: float) -> float:
     if not low < result < high:
         refuse(name, f"a number between {low:g} and {high:g}", value)
     return result
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a single number: NumPy's and `decimal`'s are, True and False are none."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def by_label(value: Any) -> Any:
+    """A pandas Series with text as labels as a dict, a DataFrame as a list of those; else the value itself.
+
+    Without this their values would be taken by position, whatever the labels say.
+    """
+    columns = getattr(value, "columns", None)
+    labels = getattr(value, "index", None) if columns is None else columns
+    if not hasattr(value, "to_dict") or labels is None or not all(isinstance(label, str) for label in labels):
+        return value
+    return value.to_dict() if columns is None else value.to_dict("records")
 
 
 def truth(value: object, name: str) -> bool:

@@ -6,6 +6,7 @@ Each function takes the trials in the order of their numbers and changes nothing
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -55,12 +56,17 @@ def next_number(trials: Sequence[Trial]) -> int:
 
 
 def best(trials: Sequence[Trial]) -> Best | None:
-    """The safe trial with the lowest value, the first one where several have it."""
+    """The safe trial with the lowest value, the first one where several have it. Its setting is a copy."""
     values = [(t.value, k) for k, t in enumerate(trials) if t.safe and t.value is not None]
     if not values:
         return None
     value, k = min(values)
-    return Best(trials[k].number, trials[k].x, value, trials[k].constraints)
+    return Best(trials[k].number, own(trials[k].x), value, trials[k].constraints)
+
+
+def own(x: Any) -> Any:
+    """A setting that its reader may change: a dict is copied; an array of the record can't be written to."""
+    return dict(x) if isinstance(x, dict) else x
 
 
 def safe_range(trials: Sequence[Trial]) -> float:

@@ -27,7 +27,8 @@ def named(trials: Sequence[Trial], trial: Suggestion | Trial | int) -> Trial:
     if isinstance(trial, Suggestion | Trial) and not _is_same(trial.x, record.x):
         what = type(trial).__name__.lower()
         raise InputError(
-            f"{what} {number} is not one of this Optimizer: its x differs from that of trial {number}"
+            f"{what} {number} is not one of this Optimizer, or its x was changed: it differs from that of trial "
+            f"{number}; if trial {number} ran as it was asked, name it by its number"
         )
     return record
 
@@ -58,6 +59,7 @@ def constraint_names(known: tuple[str, ...] | None, constraints: object) -> tupl
     """The names of the constraints; where they were left open, the first ones that are told give them."""
     if known is not None:
         return known
+    constraints = checks.by_label(constraints)
     if constraints is None:
         return ()
     if isinstance(constraints, Mapping):

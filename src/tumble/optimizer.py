@@ -341,7 +341,7 @@ class Optimizer:
         if found is None:
             return None
         trial = counting.told(self._trials)[found.row]
-        return Expected(trial.number, trial.x, found.mean, found.std, found.p_safe)
+        return Expected(trial.number, counting.own(trial.x), found.mean, found.std, found.p_safe)
 
     @in_turn
     def models(self) -> tuple[History, Models]:
@@ -413,7 +413,7 @@ class Optimizer:
         suggestion = self.suggest(counting.next_number(self._trials))
         if suggestion.fitted is not None:
             self._fitted = suggestion.fitted
-        self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
+        self._record(suggestion)
         return suggestion
 
     @in_turn
@@ -506,7 +506,7 @@ class Optimizer:
         """
         suggestion = self.judge(params, counting.next_number(self._trials))
         self.check_may_start()
-        self._trials.append(Trial(suggestion.number, suggestion.x, suggestion.u, suggestion=suggestion))
+        self._record(suggestion)
         return suggestion
 
     @in_turn
@@ -840,6 +840,11 @@ class Optimizer:
         x = np.array(list(values.values()), dtype=float)
         x.flags.writeable = False
         return x
+
+    def _record(self, suggestion: Suggestion) -> None:
+        """A new trial in flight. Its setting is its own: whoever has the suggestion may change the dict."""
+        trial = Trial(suggestion.number, None, suggestion.u, suggestion=suggestion)
+        self._trials.append(self._with_x(trial))
 
     def _with_x(self, trial: Trial) -> Trial:
         """A trial with its x, and that of its suggestion, worked out from u."""

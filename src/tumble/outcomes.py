@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from . import checks
 from .errors import Failure, InputError
 from .trials import Outcome
 
@@ -23,7 +23,8 @@ class Reading:
 
 def read_failure(failure: Failure) -> Reading:
     """What a function that raised `Failure` has measured before."""
-    return Reading(None, _measured(failure.constraints), failed=True, reason=failure.reason)
+    constraints = checks.by_label(failure.constraints)
+    return Reading(None, _measured(constraints), failed=True, reason=failure.reason)
 
 
 def read_outcome(returned: Any) -> Reading:
@@ -46,7 +47,8 @@ def read_outcome(returned: Any) -> Reading:
     >>> read_outcome(float("nan"))
     Reading(value=None, constraints=None, failed=True, reason='returned nan')
     """
-    value, constraints = _unpack(returned)
+    value, given = _unpack(returned)
+    constraints = checks.by_label(given)
     bad = [v for v in (value, *_values(constraints)) if not _is_finite(v)]
     if bad:
         return Reading(None, _measured(constraints), failed=True, reason=f"returned {float(_single(bad[0]))}")
@@ -84,8 +86,7 @@ def _measured(constraints: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    single = _single(value)
-    return isinstance(single, Real) and not isinstance(single, bool)
+    return checks.is_number(_single(value))
 
 
 def _is_finite(value: Any) -> bool:

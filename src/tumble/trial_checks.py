@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
@@ -32,6 +31,7 @@ class Checked:
 
 def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[float | None, ...]:
     """Constraint values in the order of `names`; None where one was not measured."""
+    constraints = checks.by_label(constraints)
     if constraints is None:
         return (None,) * len(names)
     if isinstance(constraints, Mapping):
@@ -42,14 +42,16 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
             )
         values: list[Any] = [constraints.get(n) for n in names]
     else:
-        if isinstance(constraints, str) or not (np.iterable(constraints) or isinstance(constraints, Real)):
+        single = checks.is_number(constraints) or isinstance(constraints, np.ndarray)
+        if isinstance(constraints, str) or not (single or np.iterable(constraints)):
             checks.refuse("constraints", "a list or a dict by name", constraints)
         if _is_masked(constraints):
             checks.refuse("constraints", "numbers", constraints, "give None for what was not measured")
         values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
     if len(values) != len(names):
         raise InputError(
-            f"expected {len(names)} constraints ({', '.join(names) or 'none'}), got {len(values)}; every "
+            f"expected {len(names)} constraint{'s' * (len(names) != 1)} ({', '.join(names) or 'none'}), "
+            f"got {len(values)}; every "
             "trial gives the same ones, in the same order, None where a failed trial did not measure one"
         )
     return tuple(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from typing import Any
 
 from . import checks
@@ -39,12 +40,31 @@ class Here(Executor):
 
 
 def evaluate(fun: Callable[..., Any], x: Any, args: tuple[Any, ...]) -> Reading:
-    """What came of fun(x, *args): a value with constraints, or a failure."""
+    """What came of fun(x, *args): a value with constraints, or a failure.
+
+    Raises
+    ------
+    RuntimeError
+        With the type and the words of an exception that another process could not send back.
+    """
     try:
         returned = fun(x, *args)
     except Failure as failure:
         return read_failure(failure)
+    except Exception as error:
+        if parent_process() is None or _can_be_sent(error):
+            raise
+        raise RuntimeError(f"fun raised {type(error).__name__}: {error}") from None
     return read_outcome(returned)
+
+
+def _can_be_sent(error: Exception) -> bool:
+    """Whether an exception can leave this process; one that can not looks like the death of the process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its own code raises
+        return False
+    return True
 
 
 @contextmanager

@@ -27,8 +27,8 @@ def named(trials: Sequence[Trial], trial: Suggestion | Trial | int) -> Trial:
     if isinstance(trial, Suggestion | Trial) and not _is_same(trial.x, record.x):
         what = type(trial).__name__.lower()
         raise InputError(
-            f"{what} {number} is not one of this Optimizer, or its x was changed: it differs from that of trial "
-            f"{number}; if trial {number} ran as it was asked, name it by its number"
+            f"{what} {number} is not one of this Optimizer, or its x was changed; it differs from trial "
+            f"{number}: if that ran as it was asked, name it by its number"
         )
     return record
 

@@ -810,3 +810,16 @@ def test_a_limit_that_is_called_value_takes_no_noise_from_the_objective(
     assert all(
         learned[name] != pytest.approx(std) for name in learned.keys() - noise for std in noise.values()
     )
+
+
+def test_a_limit_that_is_tightened_rings_no_alarm(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, extra="seed = 3")
+    for k in range(7):
+        ledger.tell(ledger.ask().number, {"cost": 1.0 + 0.1 * k, "load": -0.2 + 0.01 * k})
+    before = ledger.optimizer()
+    tightened = edit(ledger, "<= 0", "<= -0.5")
+    assert tightened.status().failures == 7
+    assert tightened.status().alarm is None
+    assert tightened.optimizer().alarm.claims == 0
+    assert all(trial.suggestion is None for trial in tightened.optimizer().trials)
+    assert edit(tightened, "<= -0.5", "<= 0").optimizer().trials == before.trials

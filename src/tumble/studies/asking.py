@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tumble.explanation import explain
-from tumble.integrations.optuna.notes import ATTRIBUTE_LIMIT, to_note
+from tumble.integrations.optuna.notes import ATTRIBUTE_LIMIT, LIMITS, MARK, to_note
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
 from tumble.shown import NOT_SEEN, safety
@@ -41,6 +41,11 @@ def confirm_note(found: Recommended) -> dict[str, Any]:
     return {"mode": "confirm", "rho": None, "p_safe": found.p_safe, "why": why, "params": found.x}
 
 
+def marks_of(config: StudyConfig) -> dict[str, str]:
+    """What is kept with each decision, to know later whether it was made for the study as it is then."""
+    return {MARK: config.mark, LIMITS: config.limits_mark}
+
+
 def try_note(config: StudyConfig, optimizer: Optimizer, setting: Mapping[str, Choice]) -> dict[str, Any]:
     """A setting of one's own, with what the model predicts of it."""
     searched = {name: setting[name] for name in optimizer.space.names}
@@ -48,7 +53,8 @@ def try_note(config: StudyConfig, optimizer: Optimizer, setting: Mapping[str, Ch
     judged = replace(judged, mean=config.sign * judged.mean, x=dict(setting))
     why = explain(judged, "").partition(": ")[2]  # the number of the trial is not known yet
     why = why[0].upper() + why[1:]
-    note = to_note(replace(judged, why=why), None, optimizer.constraint_names) | {"params": dict(setting)}
+    note = to_note(replace(judged, why=why), None, optimizer.constraint_names)
+    note |= {"params": dict(setting), **marks_of(config)}
     if len(json.dumps(note)) > ATTRIBUTE_LIMIT:  # a prediction may be forgotten, a setting may not
         note = {key: value for key, value in note.items() if key != "constraints"}
     return note

@@ -119,9 +119,16 @@ class StudyConfig:
     @property
     def mark(self) -> str:
         """A word that changes with the parameters and the limits: what can be gained depends on both."""
-        limits = [(limit.name, limit.low, limit.high) for limit in self.limits]
-        said = json.dumps([self.space.to_dict(), limits], sort_keys=True)
-        return f"{zlib.crc32(said.encode()):08x}"
+        return _mark([self.space.to_dict(), self._limits])
+
+    @property
+    def limits_mark(self) -> str:
+        """A word that changes with the limits: what P(safe) claims depends on them."""
+        return _mark(self._limits)
+
+    @property
+    def _limits(self) -> list[tuple[str, float | None, float | None]]:
+        return [(limit.name, limit.low, limit.high) for limit in self.limits]
 
     @property
     def sign(self) -> float:
@@ -154,3 +161,7 @@ class StudyConfig:
         measured = [limit for limit in self.limits if limit.name in results]
         excesses = {limit: limit.excess(results[limit.name]) for limit in measured}
         return [f"breaks {limit} by {excess:.3g}" for limit, excess in excesses.items() if excess > 0.0]
+
+
+def _mark(said: object) -> str:
+    return f"{zlib.crc32(json.dumps(said, sort_keys=True).encode()):08x}"

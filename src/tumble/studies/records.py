@@ -15,7 +15,13 @@ from tumble.core.gain import LATEST
 from tumble.counting import is_for
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import StoredChange, changes_of, last_change
-from tumble.integrations.optuna.notes import MARK, decision, outcome_of, setting
+from tumble.integrations.optuna.notes import (
+    MARK,
+    decision,
+    has_other_limits,
+    outcome_of,
+    setting,
+)
 from tumble.integrations.optuna.trials import Reading
 from tumble.parameters import Choice
 from tumble.studies.config import StudyConfig
@@ -212,7 +218,7 @@ def to_status(entries: Sequence[Entry], config: StudyConfig) -> Status:
         amended=sum(entry.is_amended for entry in entries),
         expected_gain=said[-1].get("expected_gain") if said else None,
         gain_bound=max((note["gain_bound"] for note in said), default=None),
-        alarm=_alarm(entries).sentence,
+        alarm=_alarm(entries, config).sentence,
         imported=sum(entry.is_imported for entry in entries),
         never=sum(entry.outcome == "never" for entry in entries),
         remarks=_unmeasured_limits(entries, config),
@@ -244,12 +250,16 @@ def _gains(entries: Sequence[Entry], config: StudyConfig, failures: int) -> list
     return [note for note in same if is_for(note.get("budget"), config.trials, failures)]
 
 
-def _alarm(entries: Sequence[Entry]) -> Alarm:
-    """What betting against the P(safe) of the told trials came to, without those that were never tried."""
+def _alarm(entries: Sequence[Entry], config: StudyConfig) -> Alarm:
+    """What betting against the P(safe) of the told trials came to.
+
+    Those that were never tried say nothing, and neither does what was claimed for other limits.
+    """
     told = [
         entry
         for entry in entries
         if entry.reading.phase == "told" and entry.reading.billed
+        if not has_other_limits(entry.stored, config.limits_mark)
         if entry.decision.get("mode") not in (None, "start", "try")
     ]
     p_safe = np.array([entry.decision.get("p_safe") for entry in told], dtype=float)  # None becomes NaN

@@ -15,6 +15,7 @@ from tumble.integrations.optuna.gate import Gate, WhileWaiting
 from tumble.integrations.optuna.notes import DECISION, outcome_of, setting
 from tumble.integrations.optuna.sampler import TumbleSampler
 from tumble.parameters import Choice
+from tumble.studies.asking import marks_of
 from tumble.studies.config import StudyConfig
 from tumble.studies.records import RESULTS
 
@@ -47,7 +48,7 @@ class StudySampler(TumbleSampler):
             boldness=config.boldness,
         )
         self.config = config
-        self._mark = config.mark
+        self._marks = marks_of(config)
         self.while_waiting: WhileWaiting = _nobody_waits
 
     def sample_relative(

@@ -37,9 +37,10 @@ FIXED = "tumble:fixed"
 CHANGED = "tumble:changed"  # never stored: what `changes.changed_trials` lays over a trial
 REASON = "tumble:reason"  # a user attribute, to be set before a trial is told as failed
 TRANSIENT = "tumble:transient"  # a user attribute, to be set where only the infrastructure failed
-ATTRIBUTE_LIMIT = 2000  # characters; a storage takes 2046
+ATTRIBUTE_LIMIT = 1980  # characters; a storage takes 2046, and marks come to a note
 REASON_LIMIT = 500  # characters
 MARK = "problem"  # in a decision: the mark of the parameters and limits for which it was made
+LIMITS = "limits"  # in a decision: the mark of the limits alone, by which its P(safe) is judged
 DIGITS = 9  # of a number in a note
 
 VoidKind = Literal["transient", "skipped", "unusable", "unstarted", "voided"]  # it neither counts nor teaches
@@ -135,6 +136,11 @@ def to_suggestion(trial: FrozenTrial, x: dict[str, Any], names: Sequence[str]) -
         expected_gain=note.get("expected_gain"), gain_bound=note.get("gain_bound"),
         budget=budget,
     )  # fmt: skip
+
+
+def has_other_limits(trial: FrozenTrial, limits: str | None) -> bool:
+    """Whether a trial was decided for other limits than those of this mark: its P(safe) was about them."""
+    return decision(trial).get(LIMITS, limits) != limits
 
 
 def last_fit(trials: Sequence[FrozenTrial], names: Sequence[str], dim: int, since: int = 0) -> Fitted | None:

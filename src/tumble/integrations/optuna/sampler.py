@@ -37,9 +37,10 @@ from tumble.integrations.optuna.gate import Gate, fail_silent_trials, refused, s
 from tumble.integrations.optuna.insisting import insist
 from tumble.integrations.optuna.notes import (
     DECISION,
-    MARK,
+    LIMITS,
     OUTCOME,
     decision,
+    has_other_limits,
     last_fit,
     setting,
     to_note,
@@ -170,7 +171,7 @@ class TumbleSampler(BaseSampler):
         self._space = None if space is None else distributions.check(space)
         self._limited = distributions.limited(self._space, known)
         self._kept: WeakKeyDictionary[BaseStorage, dict[int, _Kept]] = WeakKeyDictionary()
-        self._mark: str | None = None  # of the problem, where it may be edited; it is kept with each decision
+        self._marks: dict[str, str] = {}  # of the problem, where it may be edited; kept with each decision
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is kept of the studies: a copy works it out again."""
@@ -366,7 +367,7 @@ class TumbleSampler(BaseSampler):
         suggestion = replace(suggestion, why=why)
         fitted = suggestion.fitted or optimizer.fitted
         note = to_note(suggestion, fitted, optimizer.constraint_names)
-        return suggestion, note if self._mark is None else {**note, MARK: self._mark}
+        return suggestion, {**note, **self._marks}
 
     def _optimizer(
         self, study: Study, search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
@@ -382,6 +383,7 @@ class TumbleSampler(BaseSampler):
             self.warn(study, "noise", f"noise names {unknown}, which no trial has measured so far")
         ours = self._translate(study, search_space, space, names, zip(trials, readings, strict=True))
         since = last_change(trials)
+        same = [trial for trial in trials if not has_other_limits(trial, self._marks.get(LIMITS))]
         return Optimizer.from_trials(
             space,
             without_gain(list(ours), since),
@@ -392,7 +394,7 @@ class TumbleSampler(BaseSampler):
             method=self.method,
             settings=self.settings,
             on_exhausted=self.on_exhausted,
-            fitted=last_fit(trials, names, space.dim, since),
+            fitted=last_fit(same, names, space.dim, since),
             noise=noise,
         )
 
@@ -434,6 +436,8 @@ class TumbleSampler(BaseSampler):
             elif reading.phase != "void" and has_setting(values := self.setting_of(trial), search_space):
                 translated = to_trial(trial, values, reading, space, names)
                 if reading.phase == "told":
+                    if has_other_limits(trial, self._marks.get(LIMITS)):
+                        translated = replace(translated, suggestion=None)
                     known[key] = translated
                 yield translated
 

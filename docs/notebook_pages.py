@@ -22,8 +22,13 @@ def page(path: Path) -> str:
 def _cell(cell: Any) -> str:
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        return re.sub(r"(\]\([^):]*)\.ipynb", r"\1.md", source)  # to the page of another notebook
+        return _to_pages(source)
     return "\n\n".join([_fenced("python", source), *filter(None, map(_output, cell["outputs"]))])
+
+
+def _to_pages(markdown: str) -> str:
+    """Links to notebooks as links to their pages. In a clone the notebook is there, and its page is not."""
+    return re.sub(r"(\]\([^):]*)\.ipynb\)", r"\1.md)", markdown)
 
 
 def _output(output: Any) -> str:
@@ -55,3 +60,8 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted((Path(config.docs_dir) / FOLDER).glob("*.ipynb")):
         files.append(File.generated(config, f"{FOLDER}/{path.stem}.md", content=page(path)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Lead to the pages of notebooks (MkDocs calls this); a notebook's own page offers its file."""
+    return markdown if page.file.src_uri.startswith(f"{FOLDER}/") else _to_pages(markdown)

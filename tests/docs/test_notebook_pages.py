@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,3 +32,12 @@ def test_a_figure_is_one_block_of_html():
     title = {"cell_type": "markdown", "source": ["# A"]}
     assert notebook_pages._cell(cell).endswith('<div class="output">\n<svg>\n</svg>\n</div>')
     assert notebook_pages._cell(title) == "# A"
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"),
+    [("index.md", "[a](notebooks/a.md)"), ("notebooks/a.md", "[a](notebooks/a.ipynb)")],
+)
+def test_a_page_of_the_manual_leads_to_the_page_of_a_notebook(where, shown):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=where))
+    assert notebook_pages.on_page_markdown("[a](notebooks/a.ipynb)", page=page) == shown

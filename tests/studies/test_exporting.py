@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -200,3 +202,21 @@ def exported(ledger: Ledger, folder: Path) -> list[tuple[str, ...]]:
     return [
         tuple(row[name] for name in ("x", "y", "cost", "load", "failed", "outcome", "reason")) for row in rows
     ]
+
+
+def test_times_are_those_of_utc_in_every_zone(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = datetime.now(UTC)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        ledger.tell(ledger.ask().number, {"cost": 1.0, "load": -0.5})
+        export_trials(ledger, tmp_path / "a.json")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    last = json.loads((tmp_path / "a.json").read_text())[-1]
+    assert last["started"].endswith("+00:00")
+    for moment in (last["started"], last["ended"]):
+        assert abs(datetime.fromisoformat(moment) - before) < timedelta(minutes=10)

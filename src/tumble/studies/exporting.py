@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -107,12 +108,17 @@ def row(
     return {column: _meant(value) for column, value in values.items()}
 
 
+def _moment(local: datetime | None) -> str | None:
+    """A time in UTC, whatever zone this machine is in: several machines may share a study."""
+    return None if local is None else local.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
 def _history(entry: Entry) -> dict[str, Any]:
     """When a trial ran, who ran it, and what was tried again."""
     stored, owner = entry.stored, entry.owner
     return {
-        "started": None if stored.datetime_start is None else str(stored.datetime_start),
-        "ended": None if stored.datetime_complete is None else str(stored.datetime_complete),
+        "started": _moment(stored.datetime_start),
+        "ended": _moment(stored.datetime_complete),
         "by": "" if owner is None else "hand" if owner.kind == "hand" else owner.host,
         "retries": list(entry.retries),
     }

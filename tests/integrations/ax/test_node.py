@@ -353,6 +353,17 @@ def test_trials_that_another_search_space_has_no_place_for_are_left_out():
 # -- search spaces -------------------------------------------------------------------------------------------
 
 
+def test_a_parameter_is_not_held_for_a_few_trials_alone():
+    one = ChoiceParameterConfig(name="one", values=[7], parameter_type="int")
+    client = open_client(parameters=[*PARAMETERS, one])
+    with pytest.raises(tumble.InputError, match=r"fixed_parameters names 'x', but .* client.attach_trial"):
+        client.get_next_trials(2, fixed_parameters={"x": 1.0, "one": 7})
+    with pytest.raises(tumble.InputError, match="fixed_parameters names 'one'"):
+        client.get_next_trials(1, fixed_parameters={"one": 8})
+    assert not client._experiment.trials
+    assert len(client.get_next_trials(1, fixed_parameters={"one": 7})) == 1
+
+
 def test_every_kind_of_parameter_goes_there_and_back():
     client = open_client(
         tumble_ax.generation_strategy(6, 2, seed=1),

@@ -20,7 +20,7 @@ outside it teaches nothing, and counts all the same.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from ax.core.base_trial import BaseTrial
 from ax.core.data import Data
 from ax.core.experiment import Experiment
 from ax.core.generator_run import GeneratorRun
+from ax.core.observation import ObservationFeatures
 from ax.core.types import TCandidateMetadata, TParameterization
 from ax.exceptions.generation_strategy import AxGenerationException, GenerationStrategyCompleted
 from ax.generation_strategy.external_generation_node import ExternalGenerationNode
@@ -211,10 +212,13 @@ class TumbleNode(ExternalGenerationNode):
         flying = sum(t.pending and t.billed for t in opt.trials)
         return max(min(opt.trials_left, opt.failures_left - flying), 1)
 
-    def _gen(self, *args: Any, **kwargs: Any) -> GeneratorRun:
+    def _gen(
+        self, *args: Any, fixed_features: ObservationFeatures | None = None, **kwargs: Any
+    ) -> GeneratorRun:
         """Candidates that carry what was predicted of them, and where the next fit may start."""
         assert self._study is not None
         opt = self._study.opt
+        _check_held({} if fixed_features is None else fixed_features.parameters, opt.space.fixed)
         before = len(opt.trials)
         run = super()._gen(*args, **kwargs)
         fitted = serialize.fitted_to_json(opt.fitted)
@@ -249,6 +253,16 @@ class TumbleNode(ExternalGenerationNode):
             "nothing is learned from it; widen the ranges of the search space to learn from it",
             UserWarning,
             stacklevel=2,
+        )
+
+
+def _check_held(held: TParameterization, fixed: Mapping[str, object]) -> None:
+    """Refuse to hold parameters that the search space does not fix at the same values."""
+    searched = [name for name, value in held.items() if name not in fixed or fixed[name] != value]
+    if searched:
+        raise InputError(
+            f"fixed_parameters names {', '.join(map(repr, searched))}, but tumble holds no parameter for a "
+            "few trials alone: leave them out, or run a setting of your own with client.attach_trial"
         )
 
 

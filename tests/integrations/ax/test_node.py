@@ -556,3 +556,7 @@ def test_beyond_the_budget_a_user_of_ax_is_told_what_helps_in_ax():
 def test_unbilled_trials_are_a_list():
     with pytest.raises(tumble.InputError, match="unbilled must be a list of the numbers of trials, not 3"):
         tumble_ax.generation_strategy(10, 3, unbilled=cast(Any, 3))
+    for wrong in (-1, "a"):
+        message = f"a number in unbilled must be a whole number of at least 0, not {wrong!r}"
+        with pytest.raises(tumble.InputError, match=message):
+            tumble_ax.generation_strategy(10, 3, unbilled=cast(Any, [wrong]))

@@ -155,7 +155,7 @@ class TumbleNode(ExternalGenerationNode):
             settings = Settings.from_dict(settings)
         if not isinstance(unbilled, Iterable):
             checks.refuse("unbilled", "a list of the numbers of trials", unbilled)
-        self.unbilled = tuple(unbilled)
+        self.unbilled = tuple(checks.whole(number, "a number in unbilled", 0) for number in unbilled)
         opened = Optimizer([(0.0, 1.0)], trials, failures, None, seed, method, settings, on_exhausted)
         self.options: dict[str, Any] = {
             "trials": trials, "failures": failures, "seed": opened.seed, "method": method,

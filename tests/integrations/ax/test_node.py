@@ -250,6 +250,14 @@ def test_maximised_objectives_lower_bounds_and_weighted_sums_change_sign():
     assert goals.outcome({"gain": 4.0}).constraints == (None, None)
 
 
+def test_a_limit_that_is_taken_away_stops_no_study():
+    client = open_client(limits=("load <= 0", "heat <= 1"))
+    run(client, 3, lambda parameters: {**evaluate(parameters), "heat": 0.5})
+    client.configure_optimization(objective="-cost", outcome_constraints=["load <= 0"])
+    run(client, 1)
+    assert [len(t.constraints) for t in inside(client).trials] == [1, 1, 1, 1]
+
+
 # -- trials outside the search space -------------------------------------------------------------------------
 
 

@@ -250,7 +250,126 @@ def test_maximised_objectives_lower_bounds_and_weighted_sums_change_sign():
     assert goals.outcome({"gain": 4.0}).constraints == (None, None)
 
 
+def test_a_limit_that_is_taken_away_stops_no_study():
+    client = open_client(limits=("load <= 0", "heat <= 1"))
+    run(client, 3, lambda parameters: {**evaluate(parameters), "heat": 0.5})
+    client.configure_optimization(objective="-cost", outcome_constraints=["load <= 0"])
+    run(client, 1)
+    assert [len(t.constraints) for t in inside(client).trials] == [1, 1, 1, 1]
+
+
+# -- trials outside the search space -------------------------------------------------------------------------
+
+
+def box(high):
+    """A search space of x and y from 0, x up to `high`."""
+    return space_of(
+        *(RangeParameter(n, ParameterType.FLOAT, 0.0, top) for n, top in (("x", high), ("y", 6.0)))
+    )
+
+
+def attach_outside(client):
+    """Attach a trial beyond the range of x; Ax itself warns of it."""
+    with pytest.warns(RuntimeWarning, match="out-of-design"):
+        return client.attach_trial({"x": 7.0, "y": 2.5})
+
+
+LEFT_OUT = r"trial 1 with .*7.* lies outside the search space: it counts, but nothing is learned"
+
+
+def test_a_trial_outside_the_search_space_is_named_once_and_counts_without_teaching():
+    client = open_client()
+    run(client, 1)
+    client.complete_trial(attach_outside(client), raw_data={"cost": -50.0, "load": 1.0})
+    with pytest.warns(UserWarning, match=LEFT_OUT):
+        opt = inside(client)
+    run(client, 1)  # a second warning would be an error
+    assert [t.number for t in opt.trials] == [0]
+    assert opt.trials_left == 8
+    assert opt.max_failures == 2
+    told = tumble_ax.suggestion(client._experiment.trials[2])
+    assert told is not None
+    assert (told.number, str(told)[:8]) == (2, "Trial 2:")
+    assert inside(client).trials[1].suggestion.why == str(told)
+
+
+def test_a_trial_outside_that_was_withdrawn_is_left_out_without_a_word():
+    client = open_client()
+    client.mark_trial_abandoned(attach_outside(client))
+    assert inside(client).trials_left == 10
+    assert len(client.get_next_trials(1)) == 1
+
+
+def test_old_data_outside_the_search_space_charge_nothing():
+    client = open_client(tumble_ax.generation_strategy(10, 3, seed=0, unbilled=[0]))
+    client.mark_trial_failed(attach_outside(client))
+    with pytest.warns(UserWarning, match="search space: nothing is learned from it"):
+        opt = inside(client)
+    assert (opt.trials_left, opt.failures_left) == (10, 3)
+
+
+@pytest.mark.filterwarnings("ignore:trial .* lies outside the search space")
+def test_trials_outside_the_search_space_are_counted_by_the_hard_cap():
+    client = open_client(tumble_ax.generation_strategy(10, 2, seed=0, on_exhausted="stop"))
+    client.mark_trial_failed(attach_outside(client))
+    flying = attach_outside(client)
+    with pytest.raises(tumble_ax.WaitForResults, match="1 of 2 failures left, and 1 trial in flight"):
+        client.get_next_trials(1)
+    client.mark_trial_failed(flying)
+    with pytest.raises(tumble_ax.StudyFinished, match="2 of 2 failures are spent"):
+        client.get_next_trials(1)
+
+
+@pytest.mark.filterwarnings("ignore:trial .* lies outside the search space")
+def test_trials_outside_the_search_space_use_up_trials_and_failures():
+    client = open_client(tumble_ax.generation_strategy(2, 1, seed=0))
+    for _ in range(2):
+        client.mark_trial_failed(attach_outside(client))
+    assert inside(client).trials_left == 0
+    with pytest.raises(tumble_ax.StudyFinished, match=r"all 2 trials are used .* with more trials"):
+        client.get_next_trials(1)
+    client.set_generation_strategy(tumble_ax.generation_strategy(10, 1, seed=0))
+    with pytest.raises(tumble_ax.StudyFinished, match=r"2 trials failed where 1 may.* with more failures"):
+        client.get_next_trials(1)
+    client.set_generation_strategy(tumble_ax.generation_strategy(2, seed=0, on_exhausted="stop"))
+    with pytest.raises(tumble_ax.StudyFinished, match="all 2 trials are used"):
+        client.get_next_trials(1)
+
+
+def test_in_another_search_space_every_trial_stays_where_it_was_run():
+    client = open_client()
+    ran = run(client, 3)
+    said = [str(tumble_ax.suggestion(trial)) for trial in client._experiment.trials.values()]
+    client._experiment.search_space = box(12.0)
+    opt = inside(client)
+    assert [dict(t.x) for t in opt.trials] == [pytest.approx(parameters) for parameters in ran]
+    assert [t.suggestion.why for t in opt.trials] == said
+    assert opt.fitted is None  # it was learned in other coordinates
+    run(client, 1)
+    assert inside(client).fitted is not None
+
+
+@pytest.mark.filterwarnings("ignore:trial .* lies outside the search space")
+def test_trials_that_another_search_space_has_no_place_for_are_left_out():
+    client = open_client()
+    run(client, 3)
+    client._experiment.search_space = box(0.01)
+    assert inside(client).trials_left == 7
+    assert inside(client).trials == ()
+
+
 # -- search spaces -------------------------------------------------------------------------------------------
+
+
+def test_a_parameter_is_not_held_for_a_few_trials_alone():
+    one = ChoiceParameterConfig(name="one", values=[7], parameter_type="int")
+    client = open_client(parameters=[*PARAMETERS, one])
+    with pytest.raises(tumble.InputError, match=r"fixed_parameters names 'x', but .* client.attach_trial"):
+        client.get_next_trials(2, fixed_parameters={"x": 1.0, "one": 7})
+    with pytest.raises(tumble.InputError, match="fixed_parameters names 'one'"):
+        client.get_next_trials(1, fixed_parameters={"one": 8})
+    assert not client._experiment.trials
+    assert len(client.get_next_trials(1, fixed_parameters={"one": 7})) == 1
 
 
 def test_every_kind_of_parameter_goes_there_and_back():
@@ -318,7 +437,8 @@ def test_derived_parameters_are_refused_by_kind():
 
 def test_fixed_parameters_stay():
     space = AxSpace.of(space_of(FLOAT, FixedParameter("bit", ParameterType.STRING, "steel")))
-    assert space.values({"x": 0.5}) == {"x": 0.5, "bit": "steel"}
+    assert space.coordinates({"x": 0.5}) == space.coordinates({"x": 0.5, "bit": "steel"}) == (0.5,)
+    assert space.coordinates({"x": 0.5, "bit": "wood"}) is space.coordinates({"bit": "steel"}) is None
     assert (space.space.names, space.space.dim) == (("x", "bit"), 1)
 
 
@@ -444,3 +564,7 @@ def test_beyond_the_budget_a_user_of_ax_is_told_what_helps_in_ax():
 def test_unbilled_trials_are_a_list():
     with pytest.raises(tumble.InputError, match="unbilled must be a list of the numbers of trials, not 3"):
         tumble_ax.generation_strategy(10, 3, unbilled=cast(Any, 3))
+    for wrong in (-1, "a"):
+        message = f"a number in unbilled must be a whole number of at least 0, not {wrong!r}"
+        with pytest.raises(tumble.InputError, match=message):
+            tumble_ax.generation_strategy(10, 3, unbilled=cast(Any, [wrong]))

@@ -30,7 +30,7 @@ from tumble.integrations.botorch import (
     starts,
 )
 from tumble.integrations.botorch.process import Process
-from tumble.integrations.botorch.study import Study
+from tumble.integrations.botorch.study import Limit, Study
 from tumble.methods import METHODS
 
 
@@ -324,6 +324,42 @@ def test_a_model_without_closed_form_is_refused_by_name(model, message):
     assert isinstance(caught.value, tumble.InputError)
 
 
+INFINITE = float("inf")
+
+
+@pytest.mark.parametrize("ends", [(-INFINITE, 0.4), (None, 0.4)])
+def test_an_infinite_bound_bounds_nothing(ends):
+    both = ModelListGP(plain(), plain())
+    assert Study.of(both, constraints={1: ends}).limits == (Limit(1, 1.0, 0.4),)
+    lower = Study.of(both, constraints={1: (0.4, INFINITE)})
+    assert lower.limits == (Limit(1, -1.0, 0.4),)
+
+
+@pytest.mark.parametrize("ends", [(float("nan"), 0.0), (INFINITE, None), (None, -INFINITE), ("a", 0.0)])
+def test_a_bound_that_nothing_meets_or_that_is_no_number_is_refused(ends):
+    both = ModelListGP(plain(), plain())
+    with pytest.raises(
+        tumble.InputError, match="a bound on output 1 must be a number, or None where there is"
+    ):
+        Study.of(both, constraints={1: ends})
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        [[0.0, 0.0], [1.0, float("nan")]],
+        [[0.0, -INFINITE], [1.0, 1.0]],
+        [[0.0, 1.0], [1.0, 1.0]],
+        [[1.0] * 2, [0.0] * 2],
+    ],
+)
+def test_bounds_that_are_no_box_are_refused(bounds):
+    with pytest.raises(
+        tumble.InputError, match="bounds must be finite, each lower one below its upper one, not"
+    ):
+        sample_minima(plain(), tensor(bounds))
+
+
 def test_wrong_arguments_say_what_was_expected():
     model = plain()
     both = ModelListGP(model, plain())
@@ -346,6 +382,9 @@ def test_wrong_arguments_say_what_was_expected():
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={1: (2.0, 1.0)})
     with pytest.raises(tumble.InputError, match="crashed must be a whole number of at least 0, not -1"):
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, crashed=-1)
+    for unlimited, ranges in ((model, None), (both, {})):
+        with pytest.raises(tumble.InputError, match=r"no output .* is limited.*: give a ModelListGP of"):
+            FailureAwareExcursionSearch(unlimited, budget_state(9, 1), level, constraints=ranges)
     with pytest.raises(tumble.InputError, match=r"shape \(2, 2\)"):
         sample_minima(model, tensor([[0.0] * 3] * 2))
     with pytest.raises(tumble.InputError, match=r"shape \(2, 2\), not \[\[0, 0\], \[1, 1\]\]"):

@@ -253,8 +253,17 @@ def test_failures_are_counted_in_any_form_of_true_and_false(failed):
         ((20, None), "failures must be a whole number"),
         ((20, -1), "failures must be a whole number of at least 0, not -1"),
         ((3, 5), "cannot exceed trials"),
+        ((20, 4, [], None, float("nan")), "risk must be finite, not nan"),
+        ((20, 4, [], None, -1), "risk must be at least 0, not -1"),
     ],
 )
 def test_what_is_no_budget_is_refused(arguments, message):
     with pytest.raises(tumble.InputError, match=message):
         budget_state(*arguments)
+
+
+@pytest.mark.parametrize("count", [5, 15])
+def test_a_budget_without_a_trial_left_has_no_state(count):
+    with pytest.raises(tumble.TrialsExhausted, match="all 5 trials are used; allow more trials to go on"):
+        budget_state(5, 4, [False] * count)
+    assert budget_state(5, 4, [False] * 4).trials_left == 1

@@ -14,33 +14,37 @@ How Ax's statuses are counted:
     ABANDONED       withdrawn: nothing learned, nothing charged
     EARLY_STOPPED   told where every metric has data, else withdrawn
     others          in flight
+
+Where a trial lies is read from its parameters, in the search space that the experiment has now. A trial
+outside it teaches nothing, and counts all the same.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ax.core.base_trial import BaseTrial
 from ax.core.data import Data
 from ax.core.experiment import Experiment
 from ax.core.generator_run import GeneratorRun
-from ax.core.trial_status import TrialStatus
+from ax.core.observation import ObservationFeatures
 from ax.core.types import TCandidateMetadata, TParameterization
 from ax.exceptions.generation_strategy import AxGenerationException, GenerationStrategyCompleted
 from ax.generation_strategy.external_generation_node import ExternalGenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
-from ... import checks, serialize
+from ... import checks, counting, serialize, starting
 from ...core.budget import beyond
-from ...core.history import violated
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
 from ...explanation import all_are
 from ...methods import MethodName
 from ...optimizer import Optimizer
 from ...trials import OnExhausted, Suggestion, Trial
-from .problem import AxSpace, Measured, Objectives
+from .problem import AxSpace, Objectives
+from .record import KEY, Record, metadata, suggested
 
 __all__ = [
     "StudyFinished",
@@ -51,9 +55,7 @@ __all__ = [
     "suggestion",
 ]
 
-KEY = "tumble"  # in the metadata of a candidate
 REMEDY = "to go on, give client.set_generation_strategy a generation_strategy"
-IN_FLIGHT = (TrialStatus.CANDIDATE, TrialStatus.STAGED, TrialStatus.RUNNING)
 
 
 class StudyFinished(TrialsExhausted, BudgetExhausted, GenerationStrategyCompleted):
@@ -71,6 +73,48 @@ class StudyFinished(TrialsExhausted, BudgetExhausted, GenerationStrategyComplete
 
 class WaitForResults(BudgetReserved, AxGenerationException):
     """Trials in flight may use every failure that is left: complete one of them first."""
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What the experiment says: the optimiser of the trials in the search space, and the trials outside it.
+
+    What the others spent is taken off the budget of the optimiser; in flight each holds one trial and one
+    failure.
+    """
+
+    opt: Optimizer
+    outside: tuple[Trial, ...]
+    trials: int
+    failures: int | None
+
+    @staticmethod
+    def of(opt: Optimizer, outside: tuple[Trial, ...]) -> "_Study":
+        """Take what the trials outside spent off the budget of an optimiser."""
+        study = _Study(opt, outside, opt.max_trials, opt.max_failures)
+        opt.max_trials -= counting.used(outside)
+        if opt.max_failures is not None:
+            left = opt.max_failures - counting.failures(outside) - counting.in_flight(outside)
+            opt.max_failures = max(min(left, opt.max_trials), 0)
+        return study
+
+    def check_may_start(self) -> None:
+        """Raise what `Optimizer.ask` would raise if all trials were its own."""
+        trials, failures, end = [*self.opt.trials, *self.outside], self.failures, self.opt.on_exhausted
+        if failures is None and end == "stop":
+            failures = self.trials
+        starting.check_may_start(trials, self.trials, failures, end)
+
+    def why_none(self, error: TrialsExhausted | BudgetExhausted) -> str:
+        """Why there is no next trial, with what a user of Ax can do about it."""
+        trials = [*self.opt.trials, *self.outside]
+        failed, allowed = counting.failures(trials), self.failures
+        if isinstance(error, TrialsExhausted):
+            flying = len(counting.pending(trials))
+            return f"{all_are(self.trials, 'trial')} used ({flying} in flight); {REMEDY} with more trials"
+        if allowed is not None and failed > allowed:
+            return f"{beyond(failed, allowed)}; {REMEDY} with more failures"
+        return str(error)
 
 
 class TumbleNode(ExternalGenerationNode):
@@ -111,17 +155,18 @@ class TumbleNode(ExternalGenerationNode):
             settings = Settings.from_dict(settings)
         if not isinstance(unbilled, Iterable):
             checks.refuse("unbilled", "a list of the numbers of trials", unbilled)
-        self.unbilled = tuple(unbilled)
+        self.unbilled = tuple(checks.whole(number, "a number in unbilled", 0) for number in unbilled)
         opened = Optimizer([(0.0, 1.0)], trials, failures, None, seed, method, settings, on_exhausted)
         self.options: dict[str, Any] = {
             "trials": trials, "failures": failures, "seed": opened.seed, "method": method,
             "settings": settings, "on_exhausted": on_exhausted,
         }  # fmt: skip
-        self._opt: Optimizer | None = None
+        self._study: _Study | None = None
+        self._warned: set[int] = set()
 
     def update_generator_state(self, experiment: Experiment, data: Data) -> None:
         """Read the experiment; Ax calls it before it asks for candidates."""
-        self._opt = self._rebuild(experiment, data)
+        self._study = self._rebuild(experiment, data)
 
     def get_next_candidate(self, pending_parameters: list[TParameterization]) -> TParameterization:
         """The parameters of the next trial. Trials in flight are known from the experiment.
@@ -138,13 +183,14 @@ class TumbleNode(ExternalGenerationNode):
         StudyFinished
             If no trial is left, or no failure where `on_exhausted` is "stop".
         """
-        assert self._opt is not None
+        assert self._study is not None
         try:
-            return dict(self._opt.ask().x)
+            self._study.check_may_start()
+            return dict(self._study.opt.ask().x)
         except BudgetReserved as error:
             raise WaitForResults(str(error)) from error
         except (TrialsExhausted, BudgetExhausted) as error:
-            raise StudyFinished(_in_ax(self._opt, error)) from error
+            raise StudyFinished(self._study.why_none(error)) from error
 
     def new_trial_limit(self, raise_generation_errors: bool = False) -> int:
         """How many trials may be asked for at once.
@@ -160,98 +206,64 @@ class TumbleNode(ExternalGenerationNode):
             The trials that are left; with `on_exhausted="stop"` at most the failures that are left. At least
             1, so that Ax asks and hears why there is none.
         """
-        opt = self._rebuild(self.experiment, self.experiment.lookup_data())
+        opt = self._rebuild(self.experiment, self.experiment.lookup_data()).opt
         if opt.on_exhausted == "safe":
             return max(opt.trials_left, 1)
         flying = sum(t.pending and t.billed for t in opt.trials)
         return max(min(opt.trials_left, opt.failures_left - flying), 1)
 
-    def _gen(self, *args: Any, **kwargs: Any) -> GeneratorRun:
+    def _gen(
+        self, *args: Any, fixed_features: ObservationFeatures | None = None, **kwargs: Any
+    ) -> GeneratorRun:
         """Candidates that carry what was predicted of them, and where the next fit may start."""
-        assert self._opt is not None
-        before = len(self._opt.trials)
+        assert self._study is not None
+        opt = self._study.opt
+        _check_held({} if fixed_features is None else fixed_features.parameters, opt.space.fixed)
+        before = len(opt.trials)
         run = super()._gen(*args, **kwargs)
-        fitted = serialize.fitted_to_json(self._opt.fitted)
+        fitted = serialize.fitted_to_json(opt.fitted)
         metadata: dict[str, TCandidateMetadata] = {
             arm.signature: {KEY: {"trial": serialize.trial_to_json(asked), "warm": fitted}}
-            for arm, asked in zip(run.arms, self._opt.trials[before:], strict=True)
+            for arm, asked in zip(run.arms, opt.trials[before:], strict=True)
         }
         return GeneratorRun(
             arms=run.arms, fit_time=run.fit_time, gen_time=run.gen_time, generator_key=self.name,
             candidate_metadata_by_arm_signature=metadata,
         )  # fmt: skip
 
-    def _rebuild(self, experiment: Experiment, data: Data) -> Optimizer:
+    def _rebuild(self, experiment: Experiment, data: Data) -> _Study:
         """The Optimizer that has seen what the experiment has seen."""
-        space = AxSpace.of(experiment.search_space)
-        goals = Objectives.of(experiment)
-        history, fitted = [], None
-        trials = [experiment.trials[index] for index in sorted(experiment.trials)]
-        for number, trial in enumerate(trials):
-            carried = _metadata(trial)
-            if carried is None:
-                u = space.space.encode(space.values(_parameters(trial)))
-                asked = Trial(number, None, tuple(u.tolist()))
-            else:
-                asked = _renumbered(serialize.trial_from_json(carried["trial"]), number)
-                fitted = serialize.fitted_from_json(carried["warm"])
-            history.append(replace(asked, billed=trial.index not in self.unbilled))
+        space, goals = AxSpace.of(experiment.search_space), Objectives.of(experiment)
+        record = Record.of(experiment, data, space, goals, self.unbilled)
+        for trial in record.outside:
+            self._warn_of(trial)
         opt = Optimizer.from_trials(
-            space.space, history, constraints=goals.names, fitted=fitted, **self.options
+            space.space, record.trials, constraints=goals.names, fitted=record.fitted, **self.options
         )
-        measured = goals.measured(data)
-        for number, trial in enumerate(trials):
-            _tell(opt, number, trial, goals.outcome(measured.get(trial.index, {})))
-        return opt
+        return _Study.of(opt, record.outside)
+
+    def _warn_of(self, trial: Trial) -> None:
+        """Say once that nothing is learned from a trial outside the search space."""
+        if trial.status == "skipped" or trial.number in self._warned:
+            return
+        self._warned.add(trial.number)
+        counts = "it counts, but " if trial.billed else ""
+        warnings.warn(
+            f"trial {trial.number} with {checks.show(trial.x)} lies outside the search space: {counts}"
+            "nothing is learned from it; widen the ranges of the search space to learn from it",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
-def _in_ax(opt: Optimizer, error: TrialsExhausted | BudgetExhausted) -> str:
-    """Why there is no next trial, with what a user of Ax can do about it."""
-    T, failed, allowed = opt.max_trials, opt.n_failures, opt.max_failures
-    if isinstance(error, TrialsExhausted):
-        flying = sum(trial.pending for trial in opt.trials)
-        return f"{all_are(T, 'trial')} used ({flying} in flight); {REMEDY} with more trials"
-    if allowed is not None and failed > allowed:
-        return f"{beyond(failed, allowed)}; {REMEDY} with more failures"
-    return str(error)
-
-
-def _renumbered(trial: Trial, number: int) -> Trial:
-    made = None if trial.suggestion is None else replace(trial.suggestion, number=number)
-    return replace(trial, number=number, suggestion=made)
-
-
-def _tell(opt: Optimizer, number: int, trial: BaseTrial, outcome: Measured) -> None:
-    if trial.status in IN_FLIGHT:
-        return
-    g: Any = outcome.constraints
-    whole = outcome.value is not None and None not in outcome.constraints
-    if trial.status in (TrialStatus.COMPLETED, TrialStatus.EARLY_STOPPED) and (
-        whole or violated(outcome.constraints)
-    ):
-        opt.tell(number, outcome.value if whole else None, constraints=g)
-    elif trial.status in (TrialStatus.COMPLETED, TrialStatus.FAILED):
-        reason = trial.status_reason or ("failed" if trial.status == TrialStatus.FAILED else "no data")
-        opt.tell(number, constraints=g, failed=True, reason=reason)
-    else:
-        opt.skip(number)
-
-
-def _metadata(trial: BaseTrial) -> dict[str, Any] | None:
-    """What a suggestion of ours carried; None for trials of another origin."""
-    for run in trial.generator_runs:
-        for metadata in (run.candidate_metadata_by_arm_signature or {}).values():
-            if metadata and KEY in metadata:
-                return dict(metadata[KEY])
-    return None
-
-
-def _parameters(trial: BaseTrial) -> TParameterization:
-    if len(trial.arms) != 1:
+def _check_held(held: TParameterization, fixed: Mapping[str, object]) -> None:
+    """Refuse to hold parameters that the search space does not fix at the same values."""
+    searched = [name for name, value in held.items() if name not in fixed or fixed[name] != value]
+    if searched:
         raise InputError(
-            f"tumble runs one setting a trial, but trial {trial.index} has {len(trial.arms)} arms: use n=1"
+            f"fixed_parameters names {', '.join(map(repr, searched))}, but tumble holds no parameter for a "
+            "few trials alone: leave them out, or run a setting of your own with client.attach_trial"
         )
-    return trial.arms[0].parameters
 
 
 # -- front doors ---------------------------------------------------------------------------------------------
@@ -303,7 +315,9 @@ def optimizer(experiment: Experiment, strategy: GenerationStrategy) -> Optimizer
     Returns
     -------
     Optimizer
-        A copy: what is told to it does not reach the experiment.
+        A copy: what is told to it does not reach the experiment. A trial outside the search space is not
+        among its trials; what it spent is taken off `max_trials` and `max_failures`. In flight it holds one
+        trial and one failure.
 
     Raises
     ------
@@ -315,7 +329,7 @@ def optimizer(experiment: Experiment, strategy: GenerationStrategy) -> Optimizer
         raise InputError(
             f"the generation strategy {strategy.name!r} has no TumbleNode: see generation_strategy()"
         )
-    return nodes[0]._rebuild(experiment, experiment.lookup_data())
+    return nodes[0]._rebuild(experiment, experiment.lookup_data()).opt
 
 
 def suggestion(trial: BaseTrial) -> Suggestion | None:
@@ -331,11 +345,10 @@ def suggestion(trial: BaseTrial) -> Suggestion | None:
     Suggestion | None
         None where tumble did not suggest it.
     """
-    carried = _metadata(trial)
+    carried = metadata(trial)
     if carried is None:
         return None
-    made = serialize.suggestion_from_json(carried["trial"]["suggestion"])
-    return replace(made, x=dict(trial.arms[0].parameters))
+    return replace(suggested(carried, trial.index), x=dict(trial.arms[0].parameters))
 
 
 def _encode(node: TumbleNode) -> dict[str, Any]:

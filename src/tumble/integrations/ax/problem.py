@@ -79,12 +79,12 @@ class AxSpace:
                 )
         return AxSpace(Space(parameters))
 
-    def values(self, parameters: TParameterization) -> dict[str, object]:
-        """Ax's parameters as a setting of `space`."""
-        return {
-            name: one.value if isinstance(one, Fixed) else parameters[name]
-            for name, one in self.space.parameters.items()
-        }
+    def coordinates(self, parameters: TParameterization) -> tuple[float, ...] | None:
+        """Where Ax's parameters lie in the unit cube; None where they lie outside the space."""
+        try:
+            return tuple(self.space.encode({**self.space.fixed, **parameters}).tolist())
+        except InputError:
+            return None
 
 
 def _range(parameter: RangeParameter) -> Parameter:

@@ -106,8 +106,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     objective_index
         The output that is minimised.
     constraints
-        output -> (lower, upper), either of them None. Without it, every output but the objective's must be
-        <= 0. An output with two bounds counts as two constraints.
+        output -> (lower, upper), either of them None or infinite. Without it, every output but the
+        objective's must be <= 0. An output with two bounds counts as two constraints.
     safe_known
         Whether a safe trial is known; None to look at the training data.
     crashed
@@ -123,7 +123,8 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     Raises
     ------
     InputError
-        If the budget, the samples of f* or the constraints are not what they should be.
+        If the budget, the samples of f* or the constraints are not what they should be, or no output is
+        limited.
     UnsupportedModel
         If a part of the model has no closed form here.
     """
@@ -135,7 +136,13 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     ) -> None:  # fmt: skip
         if not isinstance(budget_state, BudgetState):
             raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
-        super().__init__(model, Study.of(model, objective_index, constraints), minima, X_pending)
+        study = Study.of(model, objective_index, constraints)
+        if not study.limits:
+            raise InputError(
+                "no output of the model is limited, so that P(safe) would be 1 everywhere: give a ModelListGP"
+                " of the objective and the constraints, or use LogExcursionSearch where nothing can fail"
+            )
+        super().__init__(model, study, minima, X_pending)
         crashed = checks.whole(crashed, "crashed", 0)
         self.settings, self.penalty = settings or Settings(), penalty
         safe = np.asarray((self.study.observed() <= 0.0).all(axis=1))

@@ -24,7 +24,8 @@ from ...core.budget import (
 from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.search.modes import nearly_as_safe
 from ...core.settings import Settings
-from ...errors import BudgetExhausted, InputError
+from ...errors import BudgetExhausted, InputError, TrialsExhausted
+from ...explanation import all_are
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
 from .study import NothingSafeEnough, Ranges, Study, draw_minima
 
@@ -79,7 +80,9 @@ def budget_state(
     Raises
     ------
     InputError
-        If T and B are no budget, or `failed` says something else than true or false.
+        If T and B are no budget, `failed` says something else than true or false, or `risk` is below 0.
+    TrialsExhausted
+        If no trial is left.
     BudgetExhausted
         If more trials failed than may.
 
@@ -93,6 +96,9 @@ def budget_state(
     if not np.iterable(failed):
         checks.refuse("failed", "a list of true and false, one for each trial", failed)
     outcomes = [_outcome(one) for one in failed]
+    risk = checks.at_least(risk, "risk", 0.0)
+    if len(outcomes) >= trials:
+        raise TrialsExhausted(f"{all_are(trials, 'trial')} used; allow more trials to go on")
     if sum(outcomes) > failures:
         raise BudgetExhausted(f"{beyond(sum(outcomes), failures)}; allow more failures to go on")
     constants = (settings or Settings()).for_space(continuous=True, choices=False)

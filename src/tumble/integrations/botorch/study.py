@@ -47,7 +47,7 @@ def limits_of(count: int, objective_index: int, constraints: Ranges | None) -> t
     for index, ends in constraints.items():
         if not isinstance(ends, tuple | list) or len(ends) != 2:
             checks.refuse(f"the constraint on output {index}", "a pair (lower, upper)", ends)
-        lower, upper = ends
+        lower, upper = (_bound(end, index, never) for end, never in zip(ends, (np.inf, -np.inf), strict=True))
         if not 0 <= index < count:
             raise InputError(f"constraints name output {index}, but the model has {count} outputs")
         if lower is None and upper is None:
@@ -57,9 +57,22 @@ def limits_of(count: int, objective_index: int, constraints: Ranges | None) -> t
                 f"the constraint on output {index} has its lower bound {lower:g} above its upper bound "
                 f"{upper:g}: swap them"
             )
-        found += [Limit(index, -1.0, float(lower))] if lower is not None else []
-        found += [Limit(index, 1.0, float(upper))] if upper is not None else []
+        found += [Limit(index, -1.0, lower)] if lower is not None else []
+        found += [Limit(index, 1.0, upper)] if upper is not None else []
     return tuple(found)
+
+
+def _bound(end: Any, index: int, never: float) -> float | None:
+    """A bound as a number; None where it is infinite and so bounds nothing. `never` is what nothing meets."""
+    if end is None:
+        return None
+    try:
+        bound = float(end)
+    except (TypeError, ValueError):
+        bound = np.nan
+    if np.isnan(bound) or bound == never:
+        checks.refuse(f"a bound on output {index}", "a number, or None where there is none", end)
+    return None if np.isinf(bound) else bound
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,11 @@ class Study:
         if not isinstance(bounds, Tensor) or bounds.shape != (2, dim):
             came = str(tuple(bounds.shape)) if isinstance(bounds, Tensor) else checks.show(bounds)
             raise InputError(f"bounds must be a tensor of shape (2, {dim}), not {came}")
+        if not bool((torch.isfinite(bounds).all(0) & (bounds[0] < bounds[1])).all()):
+            raise InputError(
+                f"bounds must be finite, each lower one below its upper one, not {bounds.tolist()}; leave "
+                "out an input that does not vary"
+            )
         gp = self.objective.to_core(bounds, -1.0 if maximize else 1.0)
         constraints = tuple(self.processes[c.index].to_core(bounds, c.sign, c.bound) for c in self.limits)
         safe = np.asarray((self.observed() <= 0.0).all(axis=1), dtype=bool)

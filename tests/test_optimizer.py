@@ -1203,7 +1203,7 @@ def test_with_no_failure_left_the_gain_counts_that_what_is_allowed_grows():
 @pytest.mark.parametrize(("there", "known"), [(0.44, False), (0.46, True)])
 def test_trials_that_lie_close_together_say_nothing_of_what_can_be_gained(there, known):
     opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 2, seed=0)
-    for x in ([0.2, 0.5], [there, 0.6], [0.3, 0.7]):
+    for x in ([0.2, 0.5], [there, 0.6], [0.3, 0.7], [0.25, 0.55], [0.25, 0.65]):
         opt.tell(x, sum(x))
     assert (opt.ask().gain_bound is not None) == known
 

@@ -202,7 +202,7 @@ TestUndoing.settings = effort(
 
 def test_a_larger_budget_makes_an_earlier_gain_worthless():
     for more in ({"trials": 1}, {"failures": 1}):
-        opt = played(3)
+        opt = played(6)
         assert opt.gain is not None
         opt.extend(**more)
         assert opt.gain is None

@@ -255,9 +255,9 @@ def test_min_gain_ends_a_run_once_the_latest_bounds_all_lie_below_it():
     )
 
 
-def test_a_run_claims_a_gain_from_the_first_safe_trial_on():
+def test_a_run_claims_a_gain_from_the_fifth_value_on():
     design = families.draw("design", 0)
-    found = gain.claims(replace(design, drawn=replace(design.drawn, trials=12)), 0)
+    found = gain.claims(replace(design, drawn=replace(design.drawn, trials=15)), 0)
     assert len(found) >= 10
     assert all(claim.bound > 0.0 and claim.realised >= 0.0 for claim in found)
 

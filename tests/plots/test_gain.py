@@ -6,6 +6,8 @@ from tumble import plots
 
 def test_the_gain_is_what_the_suggestions_said() -> None:
     opt = small_optimizer()
+    for value in (2.2, 2.1, 2.0):
+        opt.tell(opt.ask(), value, [-0.5])
     found = plots.gain_data(opt)
     said = {t.number: t.suggestion for t in opt.trials if t.suggestion is not None}
     assert found.number == [n for n, s in said.items() if s.expected_gain is not None]

@@ -29,6 +29,7 @@ from .settings import Settings
 
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
+SPREAD = 5  # values: the first ones may lie on a plateau, and say that nothing is left to gain
 CLOSE = 0.25  # of each range: trials that lie within it say little of values further away
 NO_SAFE_START = (
     "this method never leaves what is known to be safe, and no safe trial is known; tell one first "
@@ -166,8 +167,8 @@ def _looks_for_safety(search: Search, method: Method, state: BudgetState | None)
 def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     """What the trials left can gain; None where it can't be said.
 
-    It can't where nothing safe is known, where one value says nothing of how far values spread, and where f*
-    is no joint sample.
+    It can't where nothing safe is known, where few values say nothing of how far they spread (SPREAD), and
+    where f* is no joint sample.
 
     While a trial `may_fail`, what the careful mode forbids now may be allowed later, and nothing can be said
     before the trials have left each other's surroundings (CLOSE). Once none may, safe trials still widen what
@@ -175,7 +176,7 @@ def _gain(context: Context, trials_left: int, may_fail: bool) -> Gain | None:
     """
     history, gp = context.history, context.models.objective
     safe, measured = history.safe, history.X[np.isfinite(history.y)]
-    if not safe.any() or len(measured) < 2 or context.settings.minima != "joint":
+    if not safe.any() or len(measured) < SPREAD or context.settings.minima != "joint":
         return None
     if may_fail and (measured.max(axis=0) - measured.min(axis=0)).max() < CLOSE:
         return None

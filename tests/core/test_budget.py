@@ -245,7 +245,9 @@ def test_a_trial_that_took_more_than_its_share_leaves_less_to_the_others():
 
 def test_the_reasons_to_stop_say_what_happened():
     assert beyond(3, 2) == "3 trials failed where 2 may, so that P(safe) can't be trusted here"
-    assert "P(safe) = 97 %, while a risk of 1.5 % is left" in nothing_safe_enough(0.97, 0.015, True)
+    assert "P(safe) = 97 %, and all trials left may take a risk of 1.5 %" in nothing_safe_enough(
+        0.97, 0.015, True
+    )
     assert "nothing safe was seen" in nothing_safe_enough(0.97, 0.015, False)
 
 

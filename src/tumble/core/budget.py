@@ -296,5 +296,5 @@ def nothing_safe_enough(p_safe: float, left: float, safe_seen: bool) -> str:
     seen = "" if safe_seen else "nothing safe was seen, "
     return (
         f"no failure is left, {seen}and no new setting is safe enough: the safest one that was found has "
-        f"P(safe) = {100.0 * p_safe:.4g} %, while a risk of {100.0 * left:.3g} % is left for all trials"
+        f"P(safe) = {100.0 * p_safe:.4g} %, and all trials left may take a risk of {100.0 * left:.3g} %"
     )

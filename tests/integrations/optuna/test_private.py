@@ -158,6 +158,24 @@ def test_the_error_of_the_objective_is_found_by_the_sampler(error: BaseException
     assert found == [error, None]
 
 
+def test_an_error_of_suggest_is_told_from_one_of_the_objective() -> None:
+    """Without it a trial that never got its setting is billed as a failure."""
+
+    def refuse(study: optuna.Study, name: str, *bounds: float) -> BaseException:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the words are Optuna's)
+            study.ask().suggest_float(name, *bounds)
+        return caught.value
+
+    study = optuna.create_study()
+    study.enqueue_trial({"x": "high"})
+    assert private.is_from_suggest(refuse(study, "x", 0.0, 1.0))
+    assert private.is_from_suggest(refuse(study, "y", 1.0, 0.0))
+    with pytest.raises(ValueError, match="NaN") as caught:
+        study.ask().set_constraint("load", float("nan"))
+    assert not private.is_from_suggest(caught.value)
+    assert not private.is_from_suggest(None)
+
+
 def test_a_constraint_is_stored_under_its_name() -> None:
     """Without it the constraints of `constraints_func` and of a study file are not seen by Optuna."""
     study = optuna.create_study()

@@ -226,6 +226,41 @@ def test_an_exception_of_the_objective_is_a_failure_with_its_reason_and_constrai
     assert reading.constraints == {"tilt": 0.7}
 
 
+def test_a_trial_that_got_no_setting_is_not_billed() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return {"steel": 1.0, "wood": 2.0}[trial.suggest_categorical("material", ["steel", "wood"])]
+
+    study = optuna.create_study(sampler=sampler(failures=1))
+    study.enqueue_trial({"material": "steal"})
+    study.optimize(objective, n_trials=2, catch=Exception)
+    assert [(r.phase, r.failed) for r in read_all(study)] == [("void", False), ("told", False)]
+    assert study.trials[0].system_attrs[notes.OUTCOME]["kind"] == "unusable"
+    with pytest.raises(ValueError, match="different distribution kind"):
+        study.optimize(lambda trial: trial.suggest_float("material", 0, 1), n_trials=1)
+    assert read_all(study)[2].phase == "void"
+
+
+@pytest.mark.parametrize(("name", "message"), [("crash", "give it another name"), ("", "distinct names")])
+def test_a_constraint_whose_name_cannot_be_used_ends_the_study_and_is_not_billed(
+    name: str, message: str
+) -> None:
+    ran: list[int] = []
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        ran.append(trial.number)
+        trial.set_constraint(name, x - 2.0)
+        return x
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=8, catch=Exception)
+    with pytest.raises(tumble.InputError, match=message):
+        study.ask().suggest_float("x", 0, 1)
+    assert ran == [0]
+    assert [r.phase for r in read_all(study)] == ["told", "void", "void"]
+    assert all(t.state.is_finished() for t in study.trials)
+
+
 def test_ctrl_c_is_not_a_failure() -> None:
     def objective(trial: optuna.Trial) -> float:
         trial.suggest_float("x", 0, 1)

@@ -34,7 +34,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.budget import beyond
-from tumble.errors import BudgetExhausted, TrialsExhausted
+from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 from tumble.explanation import all_are
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
@@ -206,10 +206,10 @@ def _draw_ticket(study: optuna.Study, trial: FrozenTrial) -> None:
 def refused(
     study: optuna.Study,
     trial: FrozenTrial,
-    error: BudgetExhausted | TrialsExhausted,
+    error: TumbleError,
     *,
     started: bool = False,
-) -> BudgetExhausted | TrialsExhausted:
+) -> TumbleError:
     """Make the trial void, stop the study, and give the error to raise.
 
     If the trial has `started`, as one of `study.optimize` that asks for its parameters, Optuna ends it.

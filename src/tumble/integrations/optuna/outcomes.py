@@ -39,16 +39,23 @@ def store_constraints(study: Study, trial: FrozenTrial, constraints: object) -> 
 def mark_failure(study: Study, trial: FrozenTrial) -> None:
     """Note that this FAIL was told: a failure, unless it was called transient or came from Ctrl-C.
 
-    It is noted before its constraints are stored: a constraint that can't be used does not undo the failure.
+    Nor is it one where a parameter could not be given: such a trial has no setting.  It is noted before its
+    constraints are stored: a constraint that can't be used does not undo the failure.
     """
     error = private.error_of_objective()
     if isinstance(error, KeyboardInterrupt):
         return
     reason = trial.user_attrs.get(REASON) or (str(error) or repr(error) if error else "told as failed")
-    kind: Kind = "transient" if trial.user_attrs.get(TRANSIENT) else "failure"
-    private.set_attribute(study, trial, OUTCOME, outcome(kind, str(reason)))
+    private.set_attribute(study, trial, OUTCOME, outcome(_kind(trial, error), str(reason)))
     if isinstance(error, Failure) and error.constraints is not None:
         store_constraints(study, trial, read_failure(error).constraints)
+
+
+def _kind(trial: FrozenTrial, error: BaseException | None) -> Kind:
+    """What a FAIL is; `error` is what its objective raised."""
+    if trial.user_attrs.get(TRANSIENT):
+        return "transient"
+    return "unusable" if private.is_from_suggest(error) else "failure"
 
 
 def _pairs(constraints: object) -> Iterable[tuple[object, object]]:

@@ -205,7 +205,7 @@ class TumbleSampler(BaseSampler):
             return {name: earlier[name] for name in search_space}  # its worker died after deciding
         try:
             suggestion, note = self._suggest(study, trial, search_space)
-        except BudgetExhausted as error:  # no failure is left, and nothing is safe enough
+        except (BudgetExhausted, InputError) as error:  # nothing is safe enough, or what was told is unusable
             raise refused(study, trial, error, started=private.is_in_optimize(study)) from None
         private.set_attribute(study, trial, DECISION, note)
         return dict(suggestion.x)

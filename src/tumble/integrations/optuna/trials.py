@@ -13,6 +13,7 @@ PRUNED                                        told without a value; failed only 
 FAIL, told (`OUTCOME` is "failure")           told, crashed: billed, and it teaches
 FAIL, never to be tried ("never")             told, crashed: it teaches, and is not billed
 FAIL, told as transient, skipped, unstarted   void: nothing learned, nothing charged
+FAIL, a parameter could not be given          void ("unusable")
 FAIL, unmarked (a dead worker, Ctrl-C)        void
 RUNNING                                       in flight
 WAITING                                       void, until someone takes it

@@ -8,6 +8,7 @@ import math
 import pickle
 import threading
 import time
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -901,6 +902,47 @@ def test_a_range_that_changes_is_drawn_at_random_and_that_is_said_once() -> None
     with pytest.warns(UserWarning, match="'x' is drawn at random, because not every trial has it") as said:
         study.optimize(lambda t: t.suggest_float("x", 0.0, 1.0 + t.number), n_trials=4)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "top", "reason"),
+    [
+        ({}, 1.5, "not every trial has it with the same range.* give the sampler space="),
+        ({"space": {"y": FloatDistribution(0.0, 1.0)}}, 1.0, "the space .* lacks it; add its distribution"),
+    ],
+)
+def test_no_parameter_is_drawn_at_random_where_no_failure_is_left(
+    options: dict[str, Any], top: float, reason: str
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        y, x = (trial.suggest_float(name, 0.0, 1.0 if trial.number < 2 else top) for name in ("y", "x"))
+        trial.set_constraint("g", 1.0 if trial.number == 1 else -1.0)
+        return x + y
+
+    study = optuna.create_study(sampler=sampler(failures=1, **options))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the parameter '.' is drawn at random")
+        study.optimize(objective, n_trials=2)
+        study.enqueue_trial({"x": 0.5, "y": 0.5})  # a setting of one's own is one's own risk
+        study.optimize(objective, n_trials=1)
+        with pytest.raises(tumble.BudgetExhausted, match=f"would be drawn .*{reason}.* raise failures"):
+            study.optimize(objective, n_trials=5)
+    assert [r.phase for r in read_all(study)] == ["told", "told", "told", "void"]
+
+
+def test_a_parameter_that_no_trial_had_is_not_drawn_where_no_failure_is_left() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1))
+    study.tell(study.ask(), state=TrialState.FAIL)
+    trial = study.ask()
+    with pytest.raises(tumble.BudgetExhausted, match=r"'x' would be .* no trial was told with it when"):
+        trial.suggest_float("x", 0.0, 1.0)
+    assert study.trials[1].state == TrialState.FAIL
+
+
+def test_with_no_failure_at_all_the_first_trial_is_drawn_at_random() -> None:
+    study = optuna.create_study(sampler=sampler(failures=0))
+    study.optimize(bowl, n_trials=1)
+    assert len(study.trials) == 1
 
 
 @pytest.mark.parametrize("given", [False, True])

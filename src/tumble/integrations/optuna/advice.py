@@ -26,7 +26,7 @@ def why_at_random(
     learned_from
         The trials from which the parameters are learned where none were given.
     """
-    obstacle, remedy = distributions.obstacle(distribution), f"space={{..., {name!r}: {distribution!r}}}"
+    obstacle, remedy = distributions.obstacle(distribution), _as_space(name, distribution)
     if obstacle:
         return f"it can't be searched: {obstacle}"
     if space is None:
@@ -44,6 +44,30 @@ def why_at_random(
             f"{space[name]!r}; make them the same"
         )
     return ""
+
+
+def at_random(name: str, why: str) -> str:
+    """That a parameter is drawn at random, because of what `why_at_random` says."""
+    return (
+        f"the parameter {name!r} is drawn at random, because {why}; P(safe) is not known for such a trial, "
+        "so none starts once no failure is left"
+    )
+
+
+def refusal(name: str, distribution: BaseDistribution, why: str) -> str:
+    """Why a parameter is not drawn at random where no failure is left."""
+    why = why or (
+        f"no trial was told with it when this one began; give the sampler {_as_space(name, distribution)}"
+    )
+    return (
+        f"no failure is left, and the parameter {name!r} would be drawn at random, where P(safe) is not "
+        f"known, because {why}; or raise failures to go on with it as it is"
+    )
+
+
+def _as_space(name: str, distribution: BaseDistribution) -> str:
+    """What to give the sampler, so that it searches a parameter."""
+    return f"space={{..., {name!r}: {distribution!r}}}"
 
 
 def unexpected(optimizer: Optimizer, trials: int) -> Iterator[tuple[str, str]]:

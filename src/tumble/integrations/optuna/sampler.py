@@ -106,12 +106,13 @@ class TumbleSampler(BaseSampler):
         "default", "paper" or a `tumble.Settings`.
     on_exhausted
         What happens when no failure is left: "safe" goes on where P(safe) is high, "stop" is a hard cap.
+        No parameter is drawn at random then.
     constraints_func
         Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe.
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
         trials, and the first one is drawn at random; those that every trial has with the same distribution
-        are searched.  A parameter that is not among them is always drawn at random.
+        are searched.  A parameter that is not among them is drawn at random while a failure is left.
     noise
         Standard deviations of what is measured, where they are known: of the objective under "value", and of
         constraints by name.
@@ -213,13 +214,18 @@ class TumbleSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A seeded random value: for the first trial, and for parameters that can't be searched."""
+        """A seeded random value: for the first trial, and for parameters that can't be searched.
+
+        P(safe) is not known for it.  So there is none once a trial is told and no failure is left.
+        """
         _check_single_objective(study)
         _, others = self._with_parameters(study) if self._space is None else ([], [])
         why = advice.why_at_random(param_name, param_distribution, self._space, others)
+        if self._no_failure_is_left(study):
+            error = BudgetExhausted(advice.refusal(param_name, param_distribution, why))
+            raise refused(study, trial, error, started=private.is_in_optimize(study))
         if why:
-            text = f"the parameter {param_name!r} is drawn at random, because {why}"
-            self.warn(study, f"at random {param_name}", text)
+            self.warn(study, f"at random {param_name}", advice.at_random(param_name, why))
         entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
         seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
         return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
@@ -345,6 +351,13 @@ class TumbleSampler(BaseSampler):
         ]
         crashed = [trial for trial, reading in told if reading.crashed]
         return crashed, [trial for trial, reading in told if not reading.crashed]
+
+    def _no_failure_is_left(self, study: Study) -> bool:
+        """Whether a trial is told, and every failure is spent."""
+        reading_of = self.reader(study)
+        told = [r for r in map(reading_of, changed_trials(study)) if r.phase == "told"]
+        spent = sum(r.failed and r.billed for r in told)
+        return bool(told) and self.failures is not None and spent >= self.failures
 
     def _suggest(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

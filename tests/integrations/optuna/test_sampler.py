@@ -144,6 +144,33 @@ def test_a_nan_constraint_is_an_error_with_its_name() -> None:
         study.optimize(bowl, n_trials=1)
 
 
+@pytest.mark.parametrize("given", [ZeroDivisionError("no load"), KeyboardInterrupt(), [math.nan]])
+def test_a_trial_whose_constraints_could_not_be_worked_out_is_not_safe(given: Any) -> None:
+    def constraints(trial: optuna.trial.FrozenTrial) -> Any:
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+    study = optuna.create_study(sampler=sampler(failures=3, constraints_func=constraints))
+    trial = study.ask()
+    with pytest.raises((ZeroDivisionError, KeyboardInterrupt, tumble.InputError)):
+        study.tell(trial, bowl(trial))
+    (reading,) = read_all(study)
+    assert (reading.phase, reading.value, reading.failed, reading.billed) == ("told", None, False, True)
+    assert reading.reason.startswith("constraints_func: ")
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert (mirror.best, mirror.trials_left, mirror.failures_left) == (None, 19, 3)
+
+
+def test_what_was_measured_beside_a_nan_counts() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3, constraints_func=lambda t: (0.5, math.nan)))
+    with pytest.raises(tumble.InputError, match="give None where it was not measured"):
+        study.optimize(bowl, n_trials=1)
+    (reading,) = read_all(study)
+    assert (reading.failed, reading.constraints) == (True, {"0": 0.5})
+
+
 @pytest.mark.parametrize("given", [None, "0.3", ["0.3"], [[0.3, 0.4]], object()])
 def test_constraints_that_are_no_numbers_are_refused_in_a_sentence(given: Any) -> None:
     study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))

@@ -51,6 +51,11 @@ def mark_failure(study: Study, trial: FrozenTrial) -> None:
         store_constraints(study, trial, read_failure(error).constraints)
 
 
+def mark_unmeasured(study: Study, trial: FrozenTrial, reason: str) -> None:
+    """Note that the constraints of a finished trial are not known, so that it does not count as safe."""
+    private.set_attribute(study, trial, OUTCOME, outcome("unmeasured", reason))
+
+
 def _kind(trial: FrozenTrial, error: BaseException | None) -> Kind:
     """What a FAIL is; `error` is what its objective raised."""
     if trial.user_attrs.get(TRANSIENT):
@@ -72,5 +77,6 @@ def _number(value: object, name: object) -> float:
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     if not isinstance(value, Real | np.bool_) or np.isnan(float(value)):
-        checks.refuse(f"constraint {name}", "a number (<= 0 where safe)", value)
+        remedy = "give None where it was not measured"
+        checks.refuse(f"constraint {name}", "a number (<= 0 where safe)", value, remedy)
     return float(value)

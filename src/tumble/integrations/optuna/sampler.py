@@ -44,7 +44,7 @@ from tumble.integrations.optuna.notes import (
     setting,
     to_note,
 )
-from tumble.integrations.optuna.outcomes import mark_failure, store_constraints
+from tumble.integrations.optuna.outcomes import mark_failure, mark_unmeasured, store_constraints
 from tumble.integrations.optuna.trials import (
     Reading,
     constraint_names,
@@ -108,7 +108,8 @@ class TumbleSampler(BaseSampler):
         What happens when no failure is left: "safe" goes on where P(safe) is high, "stop" is a hard cap.
         No parameter is drawn at random then.
     constraints_func
-        Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe.
+        Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe, or None where
+        it was not measured.  A trial for which it raises, or gives a NaN, counts as a pruned one.
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
         trials, and the first one is drawn at random; those that every trial has with the same distribution
@@ -237,8 +238,7 @@ class TumbleSampler(BaseSampler):
         if len(study.directions) > 1:
             return
         if state in (TrialState.COMPLETE, TrialState.PRUNED) and self._constraints_func is not None:
-            measured = self._constraints_func(trial)
-            insist(lambda: store_constraints(study, trial, measured), trial.number)
+            self._measure(study, trial, self._constraints_func)
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
             insist(lambda: mark_failure(study, trial), trial.number)
         self._stop_where_spent(study, trial, state, values)
@@ -327,6 +327,21 @@ class TumbleSampler(BaseSampler):
             warnings.warn(text, UserWarning, stacklevel=2)
 
     # -- inside ------------------------------------------------------------------------------------------
+
+    def _measure(
+        self, study: Study, trial: FrozenTrial, constraints_func: Callable[[FrozenTrial], Sequence[float]]
+    ) -> None:
+        """Store the constraints of a finished trial, or that they could not be worked out.
+
+        Optuna ends the trial as complete also where this raises.
+        """
+        try:
+            measured = constraints_func(trial)
+            insist(lambda: store_constraints(study, trial, measured), trial.number)
+        except BaseException as error:
+            why = f"constraints_func: {str(error) or type(error).__name__}"
+            insist(lambda: mark_unmeasured(study, trial, why), trial.number)
+            raise
 
     def _kept_of(self, study: Study) -> _Kept:
         """What is kept of a study; studies in two storages may have the same number."""

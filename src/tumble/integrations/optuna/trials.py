@@ -9,6 +9,7 @@ COMPLETE, every constraint <= 0               told, safe
 COMPLETE, a constraint of others not set      told, not safe: what was not measured is missing
 COMPLETE, some constraint > 0                 told, failed (a violation, with its value)
 COMPLETE, value infinite, or beyond 1e300     told, crashed
+COMPLETE, its constraints are not known       as PRUNED (`OUTCOME` is "unmeasured")
 PRUNED                                        told without a value; failed only where a constraint is > 0
 FAIL, told (`OUTCOME` is "failure")           told, crashed: billed, and it teaches
 FAIL, never to be tried ("never")             told, crashed: it teaches, and is not billed
@@ -99,7 +100,7 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
     reason, phase = outcome.get("reason", ""), _phase(trial)
     crashed = trial.state == TrialState.FAIL and phase == "told"
     value: float | None = None
-    if trial.state == TrialState.COMPLETE:
+    if trial.state == TrialState.COMPLETE and outcome.get("kind") != "unmeasured":
         value = sign * trial.values[0]
         if _is_too_large(value):
             value, crashed, reason = None, True, f"returned {trial.values[0]:g}"

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from optuna.distributions import BaseDistribution
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from tumble.integrations.optuna import distributions
+from tumble.integrations.optuna.trials import is_too_large
 from tumble.optimizer import Optimizer
 
 
@@ -68,6 +69,17 @@ def refusal(name: str, distribution: BaseDistribution, why: str) -> str:
 def _as_space(name: str, distribution: BaseDistribution) -> str:
     """What to give the sampler, so that it searches a parameter."""
     return f"space={{..., {name!r}: {distribution!r}}}"
+
+
+def unexpected_result(trial: FrozenTrial) -> Iterator[tuple[str, str]]:
+    """What may surprise in a trial that ended: a kind and a sentence each."""
+    for name, g in trial.constraints.items():
+        if g < 0.0 and is_too_large(g) and trial.state != TrialState.FAIL:
+            yield (
+                "infinite",
+                f"trial {trial.number} counts as a failure, because constraint {name} is {g:g}, from which "
+                "nothing can be learned; give a finite number where it is safe",
+            )
 
 
 def unexpected(optimizer: Optimizer, trials: int) -> Iterator[tuple[str, str]]:

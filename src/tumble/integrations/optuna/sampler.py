@@ -241,7 +241,10 @@ class TumbleSampler(BaseSampler):
             self._measure(study, trial, self._constraints_func)
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
             insist(lambda: mark_failure(study, trial), trial.number)
-        self._stop_where_spent(study, trial, state, values)
+        ended = _as_ended(study, trial, state, values)
+        for kind, text in advice.unexpected_result(ended):
+            self.warn(study, kind, text)
+        self._stop_where_spent(study, ended)
 
     # -- what else is of use -----------------------------------------------------------------------------
 
@@ -465,19 +468,24 @@ class TumbleSampler(BaseSampler):
                     known[key] = translated
                 yield translated
 
-    def _stop_where_spent(
-        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
-    ) -> None:
+    def _stop_where_spent(self, study: Study, ended: FrozenTrial) -> None:
         if self.failures is None:
             return
         reading_of = self.reader(study)
-        told = [reading_of(t) for t in changed_trials(study) if t.number != trial.number]
-        mine = copy.copy(private.stored_trial(study, trial))
-        mine.state, mine.values = state, values
-        told.append(read(mine, _sign(study), self.constraints_of))
+        told = [reading_of(t) for t in changed_trials(study) if t.number != ended.number]
+        told.append(read(ended, _sign(study), self.constraints_of))
         spent = sum(reading.failed and reading.billed for reading in told)
         if spent >= self.failures + (self.on_exhausted == "safe"):
             stop(study)
+
+
+def _as_ended(
+    study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+) -> FrozenTrial:
+    """A trial as it will be stored."""
+    ended = copy.copy(private.stored_trial(study, trial))
+    ended.state, ended.values = state, values
+    return ended
 
 
 def _checked_end(on_exhausted: OnExhausted, failures: int | None) -> OnExhausted:

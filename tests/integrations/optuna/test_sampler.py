@@ -587,6 +587,32 @@ def test_beyond_the_budget_the_loop_ends_quietly_and_the_next_trial_is_refused()
     assert read_all(study)[-1].phase == "void"
 
 
+@pytest.mark.parametrize(
+    ("on_exhausted", "message"),
+    [("stop", "the budget of 1 failures is spent: optimize ends"), ("safe", "2 trials failed where 1 may")],
+)
+def test_where_failures_end_optimize_that_is_said(
+    on_exhausted: Any, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.set_constraint("g", 1.0)
+        return bowl(trial)
+
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted=on_exhausted))
+    for _ in range(2):
+        study.enqueue_trial({"x": 0.5, "y": 0.5})
+    study.optimize(objective, n_trials=5)
+    (record,) = caplog.records
+    assert message in record.getMessage()
+    assert "give the study a sampler with more failures" in record.getMessage()
+
+
+def test_a_failure_told_by_hand_ends_no_loop_and_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
+    study.tell(study.ask(), state=TrialState.FAIL)
+    assert caplog.records == []
+
+
 def test_where_no_failure_is_left_and_nothing_is_safe_enough_the_trial_is_refused_unbilled() -> None:
     study = optuna.create_study(sampler=sampler(failures=1))
     first = study.ask()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
+from tumble.core.budget import beyond
 from tumble.integrations.optuna import distributions
 from tumble.integrations.optuna.trials import is_too_large
 from tumble.optimizer import Optimizer
@@ -69,6 +70,15 @@ def refusal(name: str, distribution: BaseDistribution, why: str) -> str:
 def _as_space(name: str, distribution: BaseDistribution) -> str:
     """What to give the sampler, so that it searches a parameter."""
     return f"space={{..., {name!r}: {distribution!r}}}"
+
+
+def spent(failures: int, allowed: int) -> str:
+    """Why `study.optimize` ends where the budget of failures is spent, or exceeded."""
+    why = beyond(failures, allowed) if failures > allowed else f"the budget of {allowed} failures is spent"
+    return (
+        f"{why}: optimize ends here; look at the trials that failed, and to go on, give the study a sampler "
+        "with more failures: study.sampler = tumble.TumbleSampler(..., failures=...)"
+    )
 
 
 def unexpected_result(trial: FrozenTrial) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.storages import BaseStorage
@@ -61,6 +62,8 @@ from tumble.starting import NO_TRIAL
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
 __all__ = ["TumbleSampler"]
+
+_logger = optuna.logging.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -476,6 +479,8 @@ class TumbleSampler(BaseSampler):
         told.append(read(ended, _sign(study), self.constraints_of))
         spent = sum(reading.failed and reading.billed for reading in told)
         if spent >= self.failures + (self.on_exhausted == "safe"):
+            if private.is_in_optimize(study):
+                _logger.warning(advice.spent(spent, self.failures))
             stop(study)
 
 

@@ -1033,6 +1033,14 @@ def test_a_trial_that_asks_for_another_range_than_the_space_is_said_once() -> No
     assert len(said) == 1
 
 
+def test_a_trial_that_gets_a_value_of_another_range_than_its_own_is_said_once() -> None:
+    study = optuna.create_study(sampler=sampler(space={"x": FloatDistribution(0.0, 1.0)}))
+    with pytest.warns(UserWarning, match=r"'x' is searched as the space has it.* make them the") as said:
+        study.optimize(lambda t: t.suggest_float("x", 0.0, 2.0), n_trials=3)
+    assert len(said) == 1
+    assert all(t.params["x"] <= 1.0 for t in study.trials)
+
+
 def test_parameters_that_are_being_learned_are_no_reason_to_warn() -> None:
     study = optuna.create_study(sampler=sampler(failures=3))
     first, second = study.ask(), study.ask()

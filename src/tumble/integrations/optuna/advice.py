@@ -1,6 +1,6 @@
 """What a user of Optuna may not expect of the sampler, as sentences that say what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
@@ -41,11 +41,30 @@ def why_at_random(
     if name not in space:
         return f"the space of the TumbleSampler lacks it; add its distribution: {remedy}"
     if space[name] != distribution:
-        return (
-            f"the trial asks for {distribution!r}, and the space of the TumbleSampler has "
-            f"{space[name]!r}; make them the same"
-        )
+        return _differing(distribution, space[name])
     return ""
+
+
+def unexpected_ranges(
+    trial: FrozenTrial, space: Mapping[str, BaseDistribution] | None
+) -> Iterator[tuple[str, str]]:
+    """The parameters of a trial of which the given space has another range: a kind and a sentence each."""
+    for name, asked in trial.distributions.items():
+        if space is not None and name in space and space[name] != asked:
+            why = _differing(asked, space[name])
+            yield kind_of(name), f"the parameter {name!r} is searched as the space has it, because {why}"
+
+
+def kind_of(name: str) -> str:
+    """The kind of a warning about a parameter: there is one of each, whatever it says."""
+    return f"parameter {name}"
+
+
+def _differing(asked: BaseDistribution, given: BaseDistribution) -> str:
+    """What a trial and the space have of one parameter, and what to do."""
+    return (
+        f"the trial asks for {asked!r}, and the space of the TumbleSampler has {given!r}; make them the same"
+    )
 
 
 def at_random(name: str, why: str) -> str:

@@ -92,7 +92,8 @@ class TumbleSampler(BaseSampler):
     before telling it to say why, and ``"tumble:transient"`` where only the infrastructure failed.
 
     The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, once
-    of each parameter that is drawn at random after the first trial, and once where "stop" makes a trial wait
+    of each parameter that is drawn at random after the first trial, or that is searched in another range than
+    the trial asks for, and once where "stop" makes a trial wait
     for long: it names the trials that hold what is left.
 
     Parameters
@@ -229,7 +230,7 @@ class TumbleSampler(BaseSampler):
             error = BudgetExhausted(advice.refusal(param_name, param_distribution, why))
             raise refused(study, trial, error, started=private.is_in_optimize(study))
         if why:
-            self.warn(study, f"at random {param_name}", advice.at_random(param_name, why))
+            self.warn(study, advice.kind_of(param_name), advice.at_random(param_name, why))
         entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
         seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
         return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
@@ -245,7 +246,7 @@ class TumbleSampler(BaseSampler):
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
             insist(lambda: mark_failure(study, trial), trial.number)
         ended = _as_ended(study, trial, state, values)
-        for kind, text in advice.unexpected_result(ended):
+        for kind, text in (*advice.unexpected_result(ended), *advice.unexpected_ranges(ended, self._space)):
             self.warn(study, kind, text)
         self._stop_where_spent(study, ended)
 

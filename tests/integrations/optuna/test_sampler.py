@@ -408,6 +408,29 @@ def test_evidence_is_used_and_not_billed() -> None:
     assert len(mirror._history().X) == 2
 
 
+def test_the_trials_of_another_sampler_teach_unbilled_in_a_new_study() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        trial.set_constraint("g", x - 0.3)
+        return -x
+
+    old = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    old.optimize(objective, n_trials=8)
+    old.sampler = sampler(failures=2)
+    with pytest.raises(tumble.BudgetExhausted, match="8 trials failed where 2 may; as far as the search"):
+        old.ask()
+    new = optuna.create_study(sampler=sampler(failures=2))
+    for trial in old.trials[:8]:
+        trial.system_attrs["tumble:billed"] = False
+        new.add_trial(trial)
+    mirror = ours(new).optimizer(new)
+    assert mirror is not None
+    assert (mirror.trials_left, mirror.failures_left, len(mirror.trials)) == (20, 2, 8)
+    new.optimize(objective, n_trials=1)
+    assert new.trials[8].system_attrs[notes.DECISION]["mode"] != "start"
+    assert notes.BILLED not in old.trials[0].system_attrs
+
+
 def test_conditional_parameters_fall_back_to_random_and_the_common_ones_are_searched() -> None:
     def objective(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", 0, 1)

@@ -254,6 +254,15 @@ def test_an_exception_of_the_objective_is_a_failure_with_its_reason_and_constrai
     assert reading.constraints == {"tilt": 0.7}
 
 
+@pytest.mark.parametrize("returned", [math.nan, None, (0.5, 1.0), "high"])
+def test_an_objective_that_returns_no_number_is_a_failure_that_says_so(returned: Any) -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(lambda trial: returned, n_trials=1)
+    assert [(r.failed, r.reason) for r in read_all(study)] == [
+        (True, "the objective returned no single number")
+    ]
+
+
 def test_a_trial_that_got_no_setting_is_not_billed() -> None:
     def objective(trial: optuna.Trial) -> float:
         return {"steel": 1.0, "wood": 2.0}[trial.suggest_categorical("material", ["steel", "wood"])]

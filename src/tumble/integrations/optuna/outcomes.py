@@ -45,7 +45,7 @@ def mark_failure(study: Study, trial: FrozenTrial) -> None:
     error = private.error_of_objective()
     if isinstance(error, KeyboardInterrupt):
         return
-    reason = trial.user_attrs.get(REASON) or (str(error) or repr(error) if error else "told as failed")
+    reason = trial.user_attrs.get(REASON) or _reason(trial, error)
     private.set_attribute(study, trial, OUTCOME, outcome(_kind(trial, error), str(reason)))
     if isinstance(error, Failure) and error.constraints is not None:
         store_constraints(study, trial, read_failure(error).constraints)
@@ -61,6 +61,14 @@ def _kind(trial: FrozenTrial, error: BaseException | None) -> Kind:
     if trial.user_attrs.get(TRANSIENT):
         return "transient"
     return "unusable" if private.is_from_suggest(error) else "failure"
+
+
+def _reason(trial: FrozenTrial, error: BaseException | None) -> str:
+    """Why a trial is FAIL, where nobody said it; `error` is what its objective raised."""
+    if error is not None:
+        return str(error) or repr(error)
+    by_optimize = private.is_told_by_optimize(trial)
+    return "the objective returned no single number" if by_optimize else "told as failed"
 
 
 def _pairs(constraints: object) -> Iterable[tuple[object, object]]:

@@ -276,7 +276,8 @@ def constraint_names(constraints: object) -> tuple[str, ...] | None:
             refuse("constraints", "distinct names, or a count", constraints)
         if CRASH in names:
             raise InputError(
-                "a constraint cannot be called 'crash': that is the name for trials with no measurement"
+                "a constraint cannot be called 'crash': that is the name for trials with no measurement; "
+                "give it another name"
             )
         return names
     counted = isinstance(constraints, int | np.integer) and not isinstance(constraints, bool)

@@ -273,8 +273,9 @@ def stop_reason(failed: int, allowed: int | None, safe_seen: bool) -> str:
 
 
 def beyond(failed: int, allowed: int) -> str:
-    """Why every door stops where more trials failed than may."""
-    return f"{_trials(failed)} failed where {allowed} may, so that P(safe) can't be trusted here"
+    """Why every door stops where more trials failed than may; some may have been chosen by others."""
+    known = f"{_trials(failed)} failed where {allowed} may"
+    return f"{known}; as far as the search chose them, P(safe) can't be trusted here"
 
 
 def _trials(count: int) -> str:

@@ -82,8 +82,9 @@ class StudySampler(TumbleSampler):
         """The gate also keeps the number of trials: the last one goes to one worker only."""
         hard = self.on_exhausted == "stop"
         return Gate(
-            self.failures, self.trials, self.reader(study), self.while_waiting, hard=hard, queued=False
-        )
+            self.failures, self.trials, self.reader(study), self.while_waiting,
+            hard=hard, queued=False, withdraws=False,
+        )  # fmt: skip
 
 
 def _nobody_waits(study: optuna.Study, waiting: FrozenTrial) -> bool:

@@ -38,6 +38,48 @@ def test_a_trial_that_waits_for_long_says_for_whom(monkeypatch: pytest.MonkeyPat
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("in_optimize", [True, False])
+def test_ctrl_c_while_a_trial_waits_leaves_nothing_running(
+    in_optimize: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler = tumble.TumbleSampler(trials=5, failures=1, on_exhausted="stop", seed=0)
+    study = optuna.create_study(sampler=sampler)
+    first = study.ask({"x": FloatDistribution(0.0, 1.0)})
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    def go_on() -> None:
+        study.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            (go_on if in_optimize else study.ask)()
+    assert study.trials[1].state == TrialState.FAIL
+    assert sampler.reader(study)(study.trials[1]).phase == "void"
+    study.tell(first, 1.0)
+    go_on()
+    assert study.trials[2].state == TrialState.COMPLETE
+
+
+def test_an_error_while_a_trial_waits_is_raised_also_where_the_storage_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sampler = tumble.TumbleSampler(trials=5, failures=1, on_exhausted="stop", seed=0)
+    study = optuna.create_study(sampler=sampler)
+    study.ask()
+
+    def fail(*arguments: object) -> None:
+        raise ConnectionError("the server is away")
+
+    monkeypatch.setattr(time, "sleep", fail)
+    monkeypatch.setattr(study._storage, "set_trial_state_values", fail)
+    monkeypatch.setattr(study._storage, "set_trial_system_attr", fail)
+    with pytest.raises(ConnectionError, match="the server is away"):
+        study.ask()
+
+
 def test_a_retry_that_lost_its_worker_before_its_first_heartbeat_frees_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

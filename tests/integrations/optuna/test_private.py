@@ -158,6 +158,44 @@ def test_the_error_of_the_objective_is_found_by_the_sampler(error: BaseException
     assert found == [error, None]
 
 
+def test_a_trial_told_by_optimize_is_told_from_one_told_by_hand() -> None:
+    """Without it a trial whose objective returned no number is said to have been told as failed."""
+    found: list[tuple[int, bool]] = []
+
+    class Sampler(optuna.samplers.RandomSampler):
+        def after_trial(self, study: optuna.Study, trial: optuna.trial.FrozenTrial, *rest: object) -> None:
+            found.append((trial.number, private.is_told_by_optimize(trial)))
+
+    study = optuna.create_study(sampler=Sampler())
+    other = study.ask()
+
+    def objective(trial: optuna.Trial) -> float:
+        study.tell(other, state=TrialState.FAIL)
+        return 1.0
+
+    study.optimize(objective, n_trials=1)
+    study.tell(study.ask(), 1.0)
+    assert found == [(0, False), (1, True), (2, False)]
+
+
+def test_an_error_of_suggest_is_told_from_one_of_the_objective() -> None:
+    """Without it a trial that never got its setting is billed as a failure."""
+
+    def refuse(study: optuna.Study, name: str, *bounds: float) -> BaseException:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the words are Optuna's)
+            study.ask().suggest_float(name, *bounds)
+        return caught.value
+
+    study = optuna.create_study()
+    study.enqueue_trial({"x": "high"})
+    assert private.is_from_suggest(refuse(study, "x", 0.0, 1.0))
+    assert private.is_from_suggest(refuse(study, "y", 1.0, 0.0))
+    with pytest.raises(ValueError, match="NaN") as caught:
+        study.ask().set_constraint("load", float("nan"))
+    assert not private.is_from_suggest(caught.value)
+    assert not private.is_from_suggest(None)
+
+
 def test_a_constraint_is_stored_under_its_name() -> None:
     """Without it the constraints of `constraints_func` and of a study file are not seen by Optuna."""
     study = optuna.create_study()

@@ -8,11 +8,13 @@ import math
 import pickle
 import threading
 import time
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,6 +145,33 @@ def test_a_nan_constraint_is_an_error_with_its_name() -> None:
         study.optimize(bowl, n_trials=1)
 
 
+@pytest.mark.parametrize("given", [ZeroDivisionError("no load"), KeyboardInterrupt(), [math.nan]])
+def test_a_trial_whose_constraints_could_not_be_worked_out_is_not_safe(given: Any) -> None:
+    def constraints(trial: optuna.trial.FrozenTrial) -> Any:
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+    study = optuna.create_study(sampler=sampler(failures=3, constraints_func=constraints))
+    trial = study.ask()
+    with pytest.raises((ZeroDivisionError, KeyboardInterrupt, tumble.InputError)):
+        study.tell(trial, bowl(trial))
+    (reading,) = read_all(study)
+    assert (reading.phase, reading.value, reading.failed, reading.billed) == ("told", None, False, True)
+    assert reading.reason.startswith("constraints_func: ")
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert (mirror.best, mirror.trials_left, mirror.failures_left) == (None, 19, 3)
+
+
+def test_what_was_measured_beside_a_nan_counts() -> None:
+    study = optuna.create_study(sampler=sampler(failures=3, constraints_func=lambda t: (0.5, math.nan)))
+    with pytest.raises(tumble.InputError, match="give None where it was not measured"):
+        study.optimize(bowl, n_trials=1)
+    (reading,) = read_all(study)
+    assert (reading.failed, reading.constraints) == (True, {"0": 0.5})
+
+
 @pytest.mark.parametrize("given", [None, "0.3", ["0.3"], [[0.3, 0.4]], object()])
 def test_constraints_that_are_no_numbers_are_refused_in_a_sentence(given: Any) -> None:
     study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))
@@ -155,6 +184,13 @@ def test_a_single_constraint_may_be_a_number_or_an_array(given: Any) -> None:
     study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))
     study.optimize(bowl, n_trials=1)
     assert study.trials[0].constraints == {"0": 0.3}
+
+
+def test_constraints_from_pandas_keep_their_names() -> None:
+    measured = pd.Series({"heat": 0.3, "load": -1.0})
+    study = optuna.create_study(sampler=sampler(constraints_func=lambda t: measured))
+    study.optimize(bowl, n_trials=1)
+    assert study.trials[0].constraints == {"heat": 0.3, "load": -1.0}
 
 
 @pytest.mark.parametrize(
@@ -224,6 +260,50 @@ def test_an_exception_of_the_objective_is_a_failure_with_its_reason_and_constrai
     assert reading.failed
     assert reading.reason == "fell over"
     assert reading.constraints == {"tilt": 0.7}
+
+
+@pytest.mark.parametrize("returned", [math.nan, None, (0.5, 1.0), "high"])
+def test_an_objective_that_returns_no_number_is_a_failure_that_says_so(returned: Any) -> None:
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(lambda trial: returned, n_trials=1)
+    assert [(r.failed, r.reason) for r in read_all(study)] == [
+        (True, "the objective returned no single number")
+    ]
+
+
+def test_a_trial_that_got_no_setting_is_not_billed() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return {"steel": 1.0, "wood": 2.0}[trial.suggest_categorical("material", ["steel", "wood"])]
+
+    study = optuna.create_study(sampler=sampler(failures=1))
+    study.enqueue_trial({"material": "steal"})
+    study.optimize(objective, n_trials=2, catch=Exception)
+    assert [(r.phase, r.failed) for r in read_all(study)] == [("void", False), ("told", False)]
+    assert study.trials[0].system_attrs[notes.OUTCOME]["kind"] == "unusable"
+    with pytest.raises(ValueError, match="different distribution kind"):
+        study.optimize(lambda trial: trial.suggest_float("material", 0, 1), n_trials=1)
+    assert read_all(study)[2].phase == "void"
+
+
+@pytest.mark.parametrize(("name", "message"), [("crash", "give it another name"), ("", "distinct names")])
+def test_a_constraint_whose_name_cannot_be_used_ends_the_study_and_is_not_billed(
+    name: str, message: str
+) -> None:
+    ran: list[int] = []
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        ran.append(trial.number)
+        trial.set_constraint(name, x - 2.0)
+        return x
+
+    study = optuna.create_study(sampler=sampler(failures=3))
+    study.optimize(objective, n_trials=8, catch=Exception)
+    with pytest.raises(tumble.InputError, match=message):
+        study.ask().suggest_float("x", 0, 1)
+    assert ran == [0]
+    assert [r.phase for r in read_all(study)] == ["told", "void", "void"]
+    assert all(t.state.is_finished() for t in study.trials)
 
 
 def test_ctrl_c_is_not_a_failure() -> None:
@@ -302,15 +382,30 @@ def test_a_value_beyond_1e300_is_a_crash_and_no_warning_of_numpy(sign: float) ->
 def test_a_constraint_beyond_1e300_counts_as_an_infinite_one() -> None:
     broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": 1e301}), 1.0)
     assert (broken.crashed, broken.reason, broken.constraints) == (True, "constraint g is 1e+301", {})
-    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -1e301}), 1.0)
-    assert (kept.failed, kept.constraints) == (False, {})
+    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -1e300}), 1.0)
+    assert (kept.failed, kept.constraints) == (False, {"g": -1e300})
 
 
-def test_an_infinite_constraint_is_a_crash_and_minus_infinity_says_nothing() -> None:
-    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": math.inf}), 1.0)
-    assert (broken.failed, broken.crashed, broken.reason) == (True, True, "constraint g is inf")
-    kept = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": -math.inf}), 1.0)
-    assert (kept.failed, kept.value, kept.constraints) == (False, 1.0, {})
+@pytest.mark.parametrize("g", [math.inf, -math.inf])
+def test_an_infinite_constraint_is_a_crash_on_either_side(g: float) -> None:
+    broken = meaning.read(create_trial(value=1.0, system_attrs={"constraints:g": g}), 1.0)
+    assert (broken.failed, broken.crashed, broken.value) == (True, True, None)
+    assert (broken.reason, broken.constraints) == (f"constraint g is {g:g}", {})
+
+
+def test_a_constraint_of_minus_infinity_is_a_failure_and_that_is_said_once() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.set_constraint("g", -math.inf if trial.number < 2 else -1.0)
+        return bowl(trial) - 10.0 * (trial.number < 2)
+
+    study = optuna.create_study(sampler=sampler(failures=5))
+    with pytest.warns(UserWarning, match=r"trial 0 .* failure, because constraint g is -inf") as said:
+        study.optimize(objective, n_trials=4)
+    assert len(said) == 1
+    mirror = ours(study).optimizer(study)
+    assert mirror is not None
+    assert mirror.best is not None
+    assert (mirror.best.value >= 0.0, mirror.n_failures) == (True, 2)
 
 
 def test_evidence_is_used_and_not_billed() -> None:
@@ -328,6 +423,29 @@ def test_evidence_is_used_and_not_billed() -> None:
     assert mirror is not None
     assert (mirror.failures_left, mirror.trials_left) == (2, 20)
     assert len(mirror._history().X) == 2
+
+
+def test_the_trials_of_another_sampler_teach_unbilled_in_a_new_study() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        trial.set_constraint("g", x - 0.3)
+        return -x
+
+    old = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    old.optimize(objective, n_trials=8)
+    old.sampler = sampler(failures=2)
+    with pytest.raises(tumble.BudgetExhausted, match="8 trials failed where 2 may; as far as the search"):
+        old.ask()
+    new = optuna.create_study(sampler=sampler(failures=2))
+    for trial in old.trials[:8]:
+        trial.system_attrs["tumble:billed"] = False
+        new.add_trial(trial)
+    mirror = ours(new).optimizer(new)
+    assert mirror is not None
+    assert (mirror.trials_left, mirror.failures_left, len(mirror.trials)) == (20, 2, 8)
+    new.optimize(objective, n_trials=1)
+    assert new.trials[8].system_attrs[notes.DECISION]["mode"] != "start"
+    assert notes.BILLED not in old.trials[0].system_attrs
 
 
 def test_conditional_parameters_fall_back_to_random_and_the_common_ones_are_searched() -> None:
@@ -507,6 +625,32 @@ def test_beyond_the_budget_the_loop_ends_quietly_and_the_next_trial_is_refused()
         study.ask()
     assert study.trials[-1].state == TrialState.FAIL
     assert read_all(study)[-1].phase == "void"
+
+
+@pytest.mark.parametrize(
+    ("on_exhausted", "message"),
+    [("stop", "the budget of 1 failures is spent: optimize ends"), ("safe", "2 trials failed where 1 may")],
+)
+def test_where_failures_end_optimize_that_is_said(
+    on_exhausted: Any, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.set_constraint("g", 1.0)
+        return bowl(trial)
+
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted=on_exhausted))
+    for _ in range(2):
+        study.enqueue_trial({"x": 0.5, "y": 0.5})
+    study.optimize(objective, n_trials=5)
+    (record,) = caplog.records
+    assert message in record.getMessage()
+    assert "give the study a sampler with more failures" in record.getMessage()
+
+
+def test_a_failure_told_by_hand_ends_no_loop_and_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=sampler(failures=1, on_exhausted="stop"))
+    study.tell(study.ask(), state=TrialState.FAIL)
+    assert caplog.records == []
 
 
 def test_where_no_failure_is_left_and_nothing_is_safe_enough_the_trial_is_refused_unbilled() -> None:
@@ -868,6 +1012,47 @@ def test_a_range_that_changes_is_drawn_at_random_and_that_is_said_once() -> None
     assert len(said) == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "top", "reason"),
+    [
+        ({}, 1.5, "not every trial has it with the same range.* give the sampler space="),
+        ({"space": {"y": FloatDistribution(0.0, 1.0)}}, 1.0, "the space .* lacks it; add its distribution"),
+    ],
+)
+def test_no_parameter_is_drawn_at_random_where_no_failure_is_left(
+    options: dict[str, Any], top: float, reason: str
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        y, x = (trial.suggest_float(name, 0.0, 1.0 if trial.number < 2 else top) for name in ("y", "x"))
+        trial.set_constraint("g", 1.0 if trial.number == 1 else -1.0)
+        return x + y
+
+    study = optuna.create_study(sampler=sampler(failures=1, **options))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the parameter '.' is drawn at random")
+        study.optimize(objective, n_trials=2)
+        study.enqueue_trial({"x": 0.5, "y": 0.5})  # a setting of one's own is one's own risk
+        study.optimize(objective, n_trials=1)
+        with pytest.raises(tumble.BudgetExhausted, match=f"would be drawn .*{reason}.* raise failures"):
+            study.optimize(objective, n_trials=5)
+    assert [r.phase for r in read_all(study)] == ["told", "told", "told", "void"]
+
+
+def test_a_parameter_that_no_trial_had_is_not_drawn_where_no_failure_is_left() -> None:
+    study = optuna.create_study(sampler=sampler(failures=1))
+    study.tell(study.ask(), state=TrialState.FAIL)
+    trial = study.ask()
+    with pytest.raises(tumble.BudgetExhausted, match=r"'x' would be .* no trial was told with it when"):
+        trial.suggest_float("x", 0.0, 1.0)
+    assert study.trials[1].state == TrialState.FAIL
+
+
+def test_with_no_failure_at_all_the_first_trial_is_drawn_at_random() -> None:
+    study = optuna.create_study(sampler=sampler(failures=0))
+    study.optimize(bowl, n_trials=1)
+    assert len(study.trials) == 1
+
+
 @pytest.mark.parametrize("given", [False, True])
 def test_choices_that_can_not_be_searched_are_said_once(given: bool) -> None:
     space = {"kind": CategoricalDistribution([1, True]), "x": FloatDistribution(0.0, 1.0)}
@@ -886,6 +1071,14 @@ def test_a_trial_that_asks_for_another_range_than_the_space_is_said_once() -> No
     with pytest.warns(UserWarning, match=r"asks for .*high=-1\.0.* has .*high=1\.0.*; make them") as said:
         study.optimize(lambda t: t.suggest_float("x", -2.0, -1.0), n_trials=3)
     assert len(said) == 1
+
+
+def test_a_trial_that_gets_a_value_of_another_range_than_its_own_is_said_once() -> None:
+    study = optuna.create_study(sampler=sampler(space={"x": FloatDistribution(0.0, 1.0)}))
+    with pytest.warns(UserWarning, match=r"'x' is searched as the space has it.* make them the") as said:
+        study.optimize(lambda t: t.suggest_float("x", 0.0, 2.0), n_trials=3)
+    assert len(said) == 1
+    assert all(t.params["x"] <= 1.0 for t in study.trials)
 
 
 def test_parameters_that_are_being_learned_are_no_reason_to_warn() -> None:

@@ -34,7 +34,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.budget import beyond
-from tumble.errors import BudgetExhausted, TrialsExhausted
+from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
 from tumble.explanation import all_are
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
@@ -81,6 +81,9 @@ class Gate:
     queued
         Whether a trial may have waited in Optuna's queue.  Where none does, the number of a trial is its
         turn, also for a process that goes on with the trial of a dead one.
+    withdraws
+        Whether a trial is made void where something else, such as Ctrl-C, ends its wait.  Where it is not,
+        the caller sees to it.
     say
         Called with a sentence while a trial has been waiting for long: who holds its place.
     """
@@ -91,6 +94,7 @@ class Gate:
     while_waiting: WhileWaiting
     hard: bool = True
     queued: bool = True
+    withdraws: bool = True
     say: Callable[[str], None] = lambda text: None
 
     def admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
@@ -105,6 +109,17 @@ class Gate:
         """
         if self.failures is None and self.trials is None:
             return
+        try:
+            self._admit(study, trial)
+        except (BudgetExhausted, TrialsExhausted):
+            raise
+        except BaseException:  # Ctrl-C, or a storage that fails
+            if self.withdraws:
+                _withdraw(study, trial)
+            raise
+
+    def _admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Return when the trial may start, or refuse it."""
         if not self.hard and self.trials is None:
             self._check_failures(study, trial, self._told(changed_trials(study)))
             return
@@ -206,19 +221,29 @@ def _draw_ticket(study: optuna.Study, trial: FrozenTrial) -> None:
 def refused(
     study: optuna.Study,
     trial: FrozenTrial,
-    error: BudgetExhausted | TrialsExhausted,
+    error: TumbleError,
     *,
     started: bool = False,
-) -> BudgetExhausted | TrialsExhausted:
+) -> TumbleError:
     """Make the trial void, stop the study, and give the error to raise.
 
     If the trial has `started`, as one of `study.optimize` that asks for its parameters, Optuna ends it.
     """
-    private.set_attribute(study, trial, OUTCOME, outcome("unstarted", str(error)))
-    if not started:
-        private.storage_of(study).set_trial_state_values(private.trial_id_of(trial), TrialState.FAIL)
+    _make_void(study, trial, str(error), end=not started)
     stop(study)
     return error
+
+
+def _withdraw(study: optuna.Study, trial: FrozenTrial) -> None:
+    """Make a trial void that nobody will run, as far as the storage answers: others would wait for it."""
+    with contextlib.suppress(Exception):
+        _make_void(study, trial, "withdrawn before it started", end=True)
+
+
+def _make_void(study: optuna.Study, trial: FrozenTrial, reason: str, *, end: bool) -> None:
+    private.set_attribute(study, trial, OUTCOME, outcome("unstarted", reason))
+    if end:
+        private.storage_of(study).set_trial_state_values(private.trial_id_of(trial), TrialState.FAIL)
 
 
 def _holders(study: optuna.Study, waiting: FrozenTrial, trials: list[FrozenTrial]) -> str:

@@ -2,7 +2,7 @@
 
 ==============  ============================================================================================
 `DECISION`      what the sampler decided: mode, rho, p_safe, why, the setting, and the fitted hyperparameters
-`OUTCOME`       kind (one of `Kind`), reason of a trial that is FAIL
+`OUTCOME`       kind (one of `Kind`), reason of a trial that is FAIL, or whose constraints are not known
 `BILLED`        False on old data, which charge neither trials nor failures
 `TICKET`        the turn of a trial that waited in Optuna's queue (of others it is their number)
 `FIXED`         the values of parameters that are not searched
@@ -44,7 +44,7 @@ LIMITS = "limits"  # in a decision: the mark of the limits alone, by which its P
 DIGITS = 9  # of a number in a note
 
 VoidKind = Literal["transient", "skipped", "unusable", "unstarted", "voided"]  # it neither counts nor teaches
-Kind = Literal["failure", "never"] | VoidKind
+Kind = Literal["failure", "never", "unmeasured"] | VoidKind
 
 
 def decision(trial: FrozenTrial) -> dict[str, Any]:

@@ -171,14 +171,40 @@ def error_of_objective() -> BaseException | None:
     Optuna stores FAIL for Ctrl-C and for a failure alike, and hands the sampler nothing to tell them apart.
     The exception is a local variable of the function that calls the sampler, and nowhere else.
     """
+    error = _locals_of_optimize().get("func_err")
+    return error if isinstance(error, BaseException) else None
+
+
+def is_told_by_optimize(trial: FrozenTrial) -> bool:
+    """Whether the running `study.optimize` tells this trial, rather than a call of `study.tell`."""
+    told = _locals_of_optimize().get("trial")
+    return isinstance(told, Trial) and told._trial_id == trial._trial_id
+
+
+def is_from_suggest(error: BaseException | None) -> bool:
+    """Whether an error arose while a trial asked for a parameter.
+
+    Optuna raises a bare ValueError for a parameter that it can't give, as an objective may do for a failure.
+    Only the functions that the error passed through tell the two apart.
+    """
+    place = error.__traceback__ if error is not None else None
+    while place is not None:
+        module, function = place.tb_frame.f_globals.get("__name__"), place.tb_frame.f_code.co_name
+        if module == "optuna.trial._trial" and function.removeprefix("_").startswith("suggest"):
+            return True
+        place = place.tb_next
+    return False
+
+
+def _locals_of_optimize() -> dict[str, Any]:
+    """The local variables of the function of `study.optimize` that runs one trial; empty outside of it."""
     frame = inspect.currentframe()
     while frame is not None:
         module, function = frame.f_globals.get("__name__"), frame.f_code.co_name
         if (module, function) == ("optuna.study._optimize", "_run_trial"):
-            error = frame.f_locals.get("func_err")
-            return error if isinstance(error, BaseException) else None
+            return dict(frame.f_locals)
         frame = frame.f_back
-    return None
+    return {}
 
 
 def _backend(storage: BaseStorage) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.storages import BaseStorage
@@ -45,7 +46,7 @@ from tumble.integrations.optuna.notes import (
     setting,
     to_note,
 )
-from tumble.integrations.optuna.outcomes import mark_failure, store_constraints
+from tumble.integrations.optuna.outcomes import mark_failure, mark_unmeasured, store_constraints
 from tumble.integrations.optuna.trials import (
     Reading,
     constraint_names,
@@ -62,6 +63,8 @@ from tumble.starting import NO_TRIAL
 from tumble.trials import OnExhausted, Recommended, Suggestion, Trial
 
 __all__ = ["TumbleSampler"]
+
+_logger = optuna.logging.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ class TumbleSampler(BaseSampler):
     before telling it to say why, and ``"tumble:transient"`` where only the infrastructure failed.
 
     The sampler warns once of a trial that misses a constraint, once of a study that runs past `trials`, once
-    of each parameter that is drawn at random after the first trial, and once where "stop" makes a trial wait
+    of each parameter that is drawn at random after the first trial, or that is searched in another range than
+    the trial asks for, and once where "stop" makes a trial wait
     for long: it names the trials that hold what is left.
 
     Parameters
@@ -107,12 +111,14 @@ class TumbleSampler(BaseSampler):
         "default", "paper" or a `tumble.Settings`.
     on_exhausted
         What happens when no failure is left: "safe" goes on where P(safe) is high, "stop" is a hard cap.
+        No parameter is drawn at random then.
     constraints_func
-        Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe.
+        Gives the constraints of a finished trial: a sequence of floats, each <= 0 where safe, or None where
+        it was not measured.  A trial for which it raises, or gives a NaN, counts as a pruned one.
     space
         The distributions by name, where they are known beforehand.  Otherwise they are learned from the
         trials, and the first one is drawn at random; those that every trial has with the same distribution
-        are searched.  A parameter that is not among them is always drawn at random.
+        are searched.  A parameter that is not among them is drawn at random while a failure is left.
     noise
         Standard deviations of what is measured, where they are known: of the objective under "value", and of
         constraints by name.
@@ -206,7 +212,7 @@ class TumbleSampler(BaseSampler):
             return {name: earlier[name] for name in search_space}  # its worker died after deciding
         try:
             suggestion, note = self._suggest(study, trial, search_space)
-        except BudgetExhausted as error:  # no failure is left, and nothing is safe enough
+        except (BudgetExhausted, InputError) as error:  # nothing is safe enough, or what was told is unusable
             raise refused(study, trial, error, started=private.is_in_optimize(study)) from None
         private.set_attribute(study, trial, DECISION, note)
         return dict(suggestion.x)
@@ -214,13 +220,18 @@ class TumbleSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A seeded random value: for the first trial, and for parameters that can't be searched."""
+        """A seeded random value: for the first trial, and for parameters that can't be searched.
+
+        P(safe) is not known for it.  So there is none once a trial is told and no failure is left.
+        """
         _check_single_objective(study)
         _, others = self._with_parameters(study) if self._space is None else ([], [])
         why = advice.why_at_random(param_name, param_distribution, self._space, others)
+        if self._no_failure_is_left(study):
+            error = BudgetExhausted(advice.refusal(param_name, param_distribution, why))
+            raise refused(study, trial, error, started=private.is_in_optimize(study))
         if why:
-            text = f"the parameter {param_name!r} is drawn at random, because {why}"
-            self.warn(study, f"at random {param_name}", text)
+            self.warn(study, advice.kind_of(param_name), advice.at_random(param_name, why))
         entropy = [self.seed, trial.number, zlib.crc32(param_name.encode())]
         seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
         return RandomSampler(seed).sample_independent(study, trial, param_name, param_distribution)
@@ -232,11 +243,13 @@ class TumbleSampler(BaseSampler):
         if len(study.directions) > 1:
             return
         if state in (TrialState.COMPLETE, TrialState.PRUNED) and self._constraints_func is not None:
-            measured = self._constraints_func(trial)
-            insist(lambda: store_constraints(study, trial, measured), trial.number)
+            self._measure(study, trial, self._constraints_func)
         if state == TrialState.FAIL and OUTCOME not in trial.system_attrs:
             insist(lambda: mark_failure(study, trial), trial.number)
-        self._stop_where_spent(study, trial, state, values)
+        ended = _as_ended(study, trial, state, values)
+        for kind, text in (*advice.unexpected_result(ended), *advice.unexpected_ranges(ended, self._space)):
+            self.warn(study, kind, text)
+        self._stop_where_spent(study, ended)
 
     # -- what else is of use -----------------------------------------------------------------------------
 
@@ -323,6 +336,21 @@ class TumbleSampler(BaseSampler):
 
     # -- inside ------------------------------------------------------------------------------------------
 
+    def _measure(
+        self, study: Study, trial: FrozenTrial, constraints_func: Callable[[FrozenTrial], Sequence[float]]
+    ) -> None:
+        """Store the constraints of a finished trial, or that they could not be worked out.
+
+        Optuna ends the trial as complete also where this raises.
+        """
+        try:
+            measured = constraints_func(trial)
+            insist(lambda: store_constraints(study, trial, measured), trial.number)
+        except BaseException as error:
+            why = f"constraints_func: {str(error) or type(error).__name__}"
+            insist(lambda: mark_unmeasured(study, trial, why), trial.number)
+            raise
+
     def _kept_of(self, study: Study) -> _Kept:
         """What is kept of a study; studies in two storages may have the same number."""
         studies = self._kept.setdefault(private.storage_of(study), {})
@@ -346,6 +374,13 @@ class TumbleSampler(BaseSampler):
         ]
         crashed = [trial for trial, reading in told if reading.crashed]
         return crashed, [trial for trial, reading in told if not reading.crashed]
+
+    def _no_failure_is_left(self, study: Study) -> bool:
+        """Whether a trial is told, and every failure is spent."""
+        reading_of = self.reader(study)
+        told = [r for r in map(reading_of, changed_trials(study)) if r.phase == "told"]
+        spent = sum(r.failed and r.billed for r in told)
+        return bool(told) and self.failures is not None and spent >= self.failures
 
     def _suggest(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -441,19 +476,26 @@ class TumbleSampler(BaseSampler):
                     known[key] = translated
                 yield translated
 
-    def _stop_where_spent(
-        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
-    ) -> None:
+    def _stop_where_spent(self, study: Study, ended: FrozenTrial) -> None:
         if self.failures is None:
             return
         reading_of = self.reader(study)
-        told = [reading_of(t) for t in changed_trials(study) if t.number != trial.number]
-        mine = copy.copy(private.stored_trial(study, trial))
-        mine.state, mine.values = state, values
-        told.append(read(mine, _sign(study), self.constraints_of))
+        told = [reading_of(t) for t in changed_trials(study) if t.number != ended.number]
+        told.append(read(ended, _sign(study), self.constraints_of))
         spent = sum(reading.failed and reading.billed for reading in told)
         if spent >= self.failures + (self.on_exhausted == "safe"):
+            if private.is_in_optimize(study):
+                _logger.warning(advice.spent(spent, self.failures))
             stop(study)
+
+
+def _as_ended(
+    study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+) -> FrozenTrial:
+    """A trial as it will be stored."""
+    ended = copy.copy(private.stored_trial(study, trial))
+    ended.state, ended.values = state, values
+    return ended
 
 
 def _checked_end(on_exhausted: OnExhausted, failures: int | None) -> OnExhausted:

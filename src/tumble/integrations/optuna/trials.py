@@ -9,10 +9,13 @@ COMPLETE, every constraint <= 0               told, safe
 COMPLETE, a constraint of others not set      told, not safe: what was not measured is missing
 COMPLETE, some constraint > 0                 told, failed (a violation, with its value)
 COMPLETE, value infinite, or beyond 1e300     told, crashed
+COMPLETE or PRUNED, such a constraint         told, crashed, also where it is below 0
+COMPLETE, its constraints are not known       as PRUNED (`OUTCOME` is "unmeasured")
 PRUNED                                        told without a value; failed only where a constraint is > 0
 FAIL, told (`OUTCOME` is "failure")           told, crashed: billed, and it teaches
 FAIL, never to be tried ("never")             told, crashed: it teaches, and is not billed
 FAIL, told as transient, skipped, unstarted   void: nothing learned, nothing charged
+FAIL, a parameter could not be given          void ("unusable")
 FAIL, unmarked (a dead worker, Ctrl-C)        void
 RUNNING                                       in flight
 WAITING                                       void, until someone takes it
@@ -98,27 +101,27 @@ def read(trial: FrozenTrial, sign: float, constraints_of: ConstraintsOf = stored
     reason, phase = outcome.get("reason", ""), _phase(trial)
     crashed = trial.state == TrialState.FAIL and phase == "told"
     value: float | None = None
-    if trial.state == TrialState.COMPLETE:
+    if trial.state == TrialState.COMPLETE and outcome.get("kind") != "unmeasured":
         value = sign * trial.values[0]
-        if _is_too_large(value):
+        if is_too_large(value):
             value, crashed, reason = None, True, f"returned {trial.values[0]:g}"
     constraints = constraints_of(trial) if phase == "told" else {}
-    infinite = [name for name, g in constraints.items() if g > 0.0 and _is_too_large(g)]
-    if infinite:  # no model can be fitted to an infinite violation
+    infinite = [name for name, g in constraints.items() if is_too_large(g)]
+    if infinite:  # no model can be fitted to it, on either side
         reason = reason or f"constraint {infinite[0]} is {constraints[infinite[0]]:g}"
         value, crashed = None, True
     return Reading(
         number=trial.number,
         phase=phase,
         value=value,
-        constraints={name: float(g) for name, g in constraints.items() if not _is_too_large(g)},
+        constraints={name: float(g) for name, g in constraints.items() if not is_too_large(g)},
         crashed=crashed,
         reason=reason,
         billed=bool(trial.system_attrs.get(BILLED, True)) and outcome.get("kind") != "never",
     )
 
 
-def _is_too_large(result: float) -> bool:
+def is_too_large(result: float) -> bool:
     """Whether a result is infinite, or so large that the difference of two is: nothing can be learned."""
     return not math.isfinite(result) or abs(result) > LARGEST
 

@@ -350,6 +350,13 @@ def test_with_choices_or_steps_the_only_failure_is_spent_as_any_other(other):
 
 
 @pytest.mark.parametrize("other", [Float(0.0, 1.0), Int(1, 3), Float(0.0, 1.0, step=0.1)])
+def test_choices_alone_are_turned_first(other):
+    for parameter, first in ((Categorical((True, False)), 5), (other, None)):
+        opt = tumble.Optimizer(Space({"a": Float(0.0, 1.0), "b": parameter}), 20, 3)
+        assert opt.settings.turn_first == first
+
+
+@pytest.mark.parametrize("other", [Float(0.0, 1.0), Int(1, 3), Float(0.0, 1.0, step=0.1)])
 def test_with_choices_a_search_stays_bold_until_its_last_failure(other):
     """Careful trials go step by step, and no step leads to another choice."""
 

@@ -374,7 +374,7 @@ class Settings:
         return replace(self, **third, descend_safely=False, stepping_stones=False)
 
     def for_space(self, *, continuous: bool, choices: bool) -> "Settings":
-        """As they are in a space: `rho_only` is for continuous ones, `reserve` and `turn_first` for choices."""
+        """As they are in a space: `rho_only` is for continuous ones, `reserve`, `turn_first` for choices."""
         found = self if continuous or self.rho_only is None else replace(self, rho_only=None)
         if choices or found.reserve is found.turn_first is None:
             return found

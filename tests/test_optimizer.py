@@ -1123,7 +1123,7 @@ def test_a_setting_by_name_may_be_changed_and_the_record_stays_right():
     suggestion = opt.ask()
     asked = dict(suggestion.x)
     suggestion.x["lr"] *= 1e-3
-    with pytest.raises(tumble.InputError, match=r"or its x was changed: .* name it by its number"):
+    with pytest.raises(tumble.InputError, match=r"or its x was changed; .* name it by its number"):
         opt.tell(suggestion, 1.0)
     trial = opt.tell(suggestion.number, 1.0)
     opt.best.x["lr"] = 7.0

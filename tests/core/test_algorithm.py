@@ -427,7 +427,8 @@ def test_where_nothing_is_safe_enough_the_most_promising_of_what_is_about_as_saf
     X = np.random.default_rng(seed).random((30, 2))
     crashed = X[:, 0] > 0.2
     known = history(X, np.where(crashed, np.nan, ((X - 0.6) ** 2).sum(axis=1)), crashed=crashed)
-    assert suggest(known, BudgetState(2.3, 40, 0)).mode == "safest"
+    sure = replace(Settings(), delta=1e-6)
+    assert suggest(known, BudgetState(2.3, 40, 0), settings=sure).mode == "safest"
     context = Context.of(known, fit_models(known, SMALL, None), SMALL, np.random.default_rng(seed))
     ways = Search(context, excursion_search(context))
     safest = ways.safest()

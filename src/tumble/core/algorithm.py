@@ -29,6 +29,7 @@ from .settings import Settings
 
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
+HOPELESS = 4.0  # standard deviations by which a prediction is worse than the best: it can't gain
 SPREAD = 5  # values: the first ones may lie on a plateau, and say that nothing is left to gain
 CLOSE = 0.25  # of each range: trials that lie within it say little of values further away
 NO_SAFE_START = (
@@ -226,12 +227,25 @@ def _maximum(search: Search, decision: Decision, method: Method) -> Array | None
 def _refined(
     search: Search, x: Array, decision: Decision, method: Method, state: BudgetState | None
 ) -> Proposal:
-    """A trial at x, where the acquisition is largest; where x gains little, a stepping stone."""
-    settings, rho, stone = search.context.settings, decision.rho, False
-    more = state is not None and state.trials_left > 1
-    if method.stones and settings.stepping_stones and more and decision.mode == "careful":
-        x, stone = next_step(search, x, rho)
-    return replace(search.report(x, decision.mode, rho), stone=stone)
+    """A trial at x, where the acquisition is largest; where x gains little, a stepping stone.
+
+    Where nothing that is allowed can gain, EI would choose what it knows least, however bad. The trial then
+    lies where the lowest mean is allowed: what is allowed grows from there towards better settings.
+    """
+    context, rho = search.context, decision.rho
+    if not (method.stones and context.settings.stepping_stones and decision.mode == "careful"):
+        return search.report(x, decision.mode, rho)
+    if state is not None and state.trials_left > 1:
+        x, is_stone = next_step(search, x, rho)
+        if is_stone:
+            return replace(search.report(x, decision.mode, rho), stone=True)
+    mean, var = context.objective.predict(x[None, :])
+    if mean[0] - HOPELESS * np.sqrt(var[0]) <= context.eta:
+        return search.report(x, decision.mode, rho)
+    lowest = replace(search, acquisition=_LowestMean(context.models.objective)).careful(rho)
+    return replace(
+        search.report(x if lowest is None else lowest, decision.mode, rho), edge=lowest is not None
+    )
 
 
 def recommend(

@@ -18,7 +18,8 @@ leaves beside it, each as large a part as it has in their risk at the goal now:
     Φ(z_j) = (ρ / c)^w_j,   w_j = log Φ(s_j) / Σ_i log Φ(s_i)
 
 A gain over a stone takes two trials. So a stone must be worth more than twice the EI of the best trial that
-is allowed.
+is allowed. Where that EI is next to nothing any stone would be: one that hardly ever lets its goal be tried
+is none.
 """
 
 from typing import NamedTuple
@@ -38,6 +39,7 @@ GOALS = 12  # candidates that are goals: the largest EI φ
 WAY = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)  # parts of the way from the best trial to a goal
 TRIALS = 2  # that a gain over a stone takes
 LEAST_SHARE = 1e-12  # of variance
+LEAST_REACHED = np.log(1e-4)  # a stone that is less likely to let its goal be tried teaches nothing
 
 
 class Step(NamedTuple):
@@ -67,7 +69,8 @@ def next_step(search: Search, x: Array, rho: float) -> Step:
     stones = _stones(search, goals, rho)
     if len(goals) == 0 or len(stones) == 0:
         return Step(x, False)
-    worth = log_ei + log_reached(feasibility, stones, goals, rho)
+    reached = log_reached(feasibility, stones, goals, rho)
+    worth = np.where(reached >= LEAST_REACHED, log_ei + reached, -np.inf)
     best = int(worth.max(axis=1).argmax())
     is_worth_it = bool(worth[best].max() > direct + np.log(TRIALS))
     return Step(stones[best] if is_worth_it else x, is_worth_it)

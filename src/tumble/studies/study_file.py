@@ -17,7 +17,7 @@ from tumble.checks import CRASH
 from tumble.errors import InputError
 from tumble.parameters import Choice
 from tumble.space import Space
-from tumble.studies import schema, storage_url
+from tumble.studies import misplaced, schema, storage_url
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
 from tumble.studies.keys import FILE
@@ -58,13 +58,15 @@ def read_study_file(path: str | Path) -> StudyConfig:
     ('cost', 'torque', 'temperature')
     """
     file = Path(path)
+    table = _read(file)
     try:
-        table = _read(file)
         _check_parameters_are_under_their_table(table)
+        misplaced.check_no_key_is_a_fixed_parameter(table)
         config = _config(file, SimpleNamespace(**schema.read(table, FILE)))
     except Wrong as wrong:
-        raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
-    for check in (_check_names, _check_noise, _check_budget, _check_method, _check_command):
+        message = _with_example(wrong) + misplaced.hint(table, wrong.keys)
+        raise _wrong(file, ".".join(wrong.keys), message) from None
+    for check in (_check_names, _check_budget, _check_method, _check_command):
         check(config)
     return config
 
@@ -96,7 +98,7 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         implied_integers=parameters.implied,
         min_gain=raw.min_gain,
         boldness=raw.boldness,
-        noise={name: float(std) for name, std in raw.noise.items()},
+        noise=_noise(raw),
         remarks=parameters.remarks,
     )
 
@@ -164,6 +166,16 @@ def _limit(name: str, text: str) -> Limit:
         return parse_limit(name, text)
 
 
+def _noise(raw: SimpleNamespace) -> dict[str, float]:
+    """The standard deviations that are known, each of a result."""
+    results = (raw.objective, *raw.constraints)
+    for name in raw.noise:
+        if name not in results:
+            hint = schema.did_you_mean(name, results, "the results are")
+            raise Wrong(f"{name!r} is neither the objective nor a result with a limit; {hint}", "noise", name)
+    return {name: float(std) for name, std in raw.noise.items()}
+
+
 def _storage(file: Path, given: str | None) -> str:
     """The URL, with an SQLite path taken relative to the study file's folder."""
     if given is None:
@@ -202,7 +214,8 @@ def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
     with schema.under("start"):
         for name in given:
             if name not in space.names:
-                hint = schema.did_you_mean(name, space.names, "known are")
+                known = f"known are {', '.join(space.names)}"
+                hint = known if name in FILE else schema.did_you_mean(name, space.names, "known are")
                 raise Wrong(f"is not a parameter; {hint}", name)
         try:
             setting = exact(space, {**space.fixed, **given})
@@ -237,14 +250,6 @@ def _check_names(config: StudyConfig) -> None:
     if config.objective in config.limited_names:
         message = "is the objective too; report it a second time under another name to limit it"
         raise _wrong(config.path, f"constraints.{config.objective}", message)
-
-
-def _check_noise(config: StudyConfig) -> None:
-    for name in config.noise:
-        if name not in config.result_names:
-            hint = schema.did_you_mean(name, config.result_names, "the results are")
-            message = f"{name!r} is neither the objective nor a result with a limit; {hint}"
-            raise _wrong(config.path, f"noise.{name}", message)
 
 
 def _check_budget(config: StudyConfig) -> None:

@@ -333,7 +333,8 @@ def test_a_missing_or_broken_file_exits_with_2_and_says_what_to_type(cli: Cli, t
     path = tmp_path / "none.toml"
     assert f"{path}: there is no such file; write one with: tumble init {path}\n" in cli("ask", path)[2]
     path.write_text("name = ")
-    assert cli("ask", path)[2].endswith("; see: tumble init --help\n")
+    remedy = "; for a file to compare it with, write an example: tumble init example.toml\n"
+    assert cli("ask", path)[2].endswith(f"not valid TOML: Invalid value (at end of document){remedy}")
 
 
 def test_ctrl_c_while_it_is_loaded_gets_a_sentence(tmp_path: Path) -> None:

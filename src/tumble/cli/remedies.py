@@ -17,7 +17,7 @@ def _remedy(error: TumbleError) -> str:
         case errors.NoStudyFile():
             return f"write one with: tumble init {error.path}"
         case errors.NotToml():
-            return "see: tumble init --help"
+            return "for a file to compare it with, write an example: tumble init example.toml"
         case errors.NoStudy():
             return f"start the study with: tumble ask {error.path}"
         case errors.NoCommand():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -321,6 +322,35 @@ def test_a_bad_study_file_exits_with_2_says_one_line_and_writes_nothing(
     assert message in err
     assert err.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
+
+
+@pytest.mark.parametrize("stem", ["my drill", "ofen-größe", "2drill", "a'b#c{d}", 'a?b%c"d\\e', "窑"])
+def test_a_study_is_called_as_its_file(cli: Cli, tmp_path: Path, stem: str) -> None:
+    path = tmp_path / f"{stem}.toml"
+    assert cli("init", path)[0] == 0
+    kept = re.sub(r'["\\?%]', "_", stem)
+    config = read_study_file(path)
+    assert (config.name, config.storage) == (kept, f"sqlite:///{tmp_path}/{kept}.db")
+    assert cli("ask", path)[0] == 0
+    assert (tmp_path / f"{kept}.db").exists()
+    assert cli("status", path)[0] == 0
+
+
+def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "my drill.toml"
+    word = f"'{path}'"
+    assert f"tumble init {word}" in cli("ask", path)[2]
+    out = cli("init", path)[1]
+    assert (f"tumble run {word}\n" in out, f"tumble ask {word}," in out) == (True, True)
+    assert f"tumble ask {word}  and  tumble tell {word} TRIAL" in path.read_text()
+    assert f"start the study with: tumble ask {word}\n" in cli("status", path)[2]
+    out = cli("ask", path)[1]
+    assert (f"then: tumble tell {word} 0" in out, f"or: tumble tell {word} 0" in out) == (True, True)
+    assert cli("skip", path, 0)[0] == cli("tell", path, 0, "--failed", "bit broke")[0] - 2 == 0
+    cli("ask", path)
+    cli("tell", path, 1, "--failed", "bit broke")
+    said = cli("tell", path, 1, "--failed", "bit broke")[2]
+    assert f"tumble amend {word} 1 name=value, or tumble void {word} 1\n" in said
 
 
 def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def suggestion(found: Suggestion, config: StudyConfig) -> str:
     results = " ".join(f"{name}=..." for name in config.result_names)
     lines = [f"trial {found.number}", *(f"  {k} = {number(v)}" for k, v in found.x.items()), found.why]
     lines += [] if found.alarm is None else [f"alarm: {found.alarm}"]
-    lines += ["", f"then: tumble tell {config.path} {found.number} {results}"]
-    lines += [f'  or: tumble tell {config.path} {found.number} --failed "why"']
+    tell = f"tumble tell {shown.as_word(config.path)} {found.number}"
+    lines += ["", f"then: {tell} {results}", f'  or: {tell} --failed "why"']
     return "\n".join(lines)
 
 

@@ -353,6 +353,38 @@ def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> N
     assert f"tumble amend {word} 1 name=value, or tumble void {word} 1\n" in said
 
 
+def test_a_file_that_may_not_be_read_gets_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    path = write_study(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    said = f"tumble: {path}: can't be read (Permission denied); check the path and its rights\n"
+    assert cli("status", path) == (2, "", said)
+
+
+def test_an_example_of_a_result_has_the_objective_of_the_study(cli: Cli, tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    path.write_text(path.read_text().replace('"cost"', '"energy"'))
+    cli("ask", path)
+    assert "expected name=number such as energy=3.2, but '3' came" in cli("tell", path, 0, "3")[2]
+    cli("tell", path, 0, "energy=1", "load=-1")
+    assert "expected name=number such as energy=3.2, but '3' came" in cli("amend", path, 0, "3")[2]
+
+
+def test_a_trial_whose_setting_is_not_decided_yet_is_called_so(cli: Cli, tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    cli("ask", path)
+    ledger = Ledger(read_study_file(path))
+    ledger.storage.create_new_trial(ledger.store.study_id)  # as a trial begins, before it is decided
+    out = cli("status", path)[1]
+    assert "in flight trial 0 (by hand):  x=0.2  y=0.3\n" in out
+    assert "in flight trial 1 (by hand):  its setting is not decided yet\n" in out
+
+
 def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("run", write_study(tmp_path, command=""))
     assert code == 2

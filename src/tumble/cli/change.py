@@ -187,10 +187,10 @@ def tell(
 
     Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
     """
-    measured = parse_results(results)
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file, creating=False)
+    measured = parse_results(results, ledger.config.objective)
     check_names(ledger.config, measured)
     from tumble.studies.surprise import doubts_about, warning
 

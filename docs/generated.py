@@ -131,10 +131,15 @@ def _sentence(option: click.Option) -> str:
 def keys(known: Mapping[str, Key]) -> str:
     """A table of keys: type, what it is, what is taken where it is left out, an example."""
     rows = [
-        [f"`{name}`", _coded(key.type), _coded(key.means), _default(key), f"`{key.example}`"]
+        [f"`{name}`", _coded(key.type), _coded(key.means), _default(key), _lines(key.example)]
         for name, key in known.items()
     ]
     return _table(("key", "type", "is", "left out", "example"), rows)
+
+
+def _lines(example: str) -> str:
+    """An example as code, line by line."""
+    return "<br>".join(f"`{line}`" for line in example.split("\n"))
 
 
 def _default(key: Key) -> str:

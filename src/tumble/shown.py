@@ -1,5 +1,8 @@
 """How outcomes and probabilities look, the same at every door."""
 
+import shlex
+from pathlib import Path
+
 # Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
 SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 
@@ -27,3 +30,14 @@ def safety(p: float) -> str:
     ('P(safe) = 97 %', 'P(safe) > 99.99 %')
     """
     return "P(safe) > 99.99 %" if p > SURE else f"P(safe) = {percent(p)}"
+
+
+def as_word(path: Path) -> str:
+    """A path as one word of a command, to be typed or pasted into a shell.
+
+    Examples
+    --------
+    >>> as_word(Path("drill.toml")), as_word(Path("my drill.toml"))
+    ('drill.toml', "'my drill.toml'")
+    """
+    return shlex.quote(str(path))

@@ -422,15 +422,23 @@ class Space:
     def _by_name(self, params: Mapping[str, object] | Sequence[object] | Array) -> dict[str, object]:
         expected = ", ".join(self.names)
         if isinstance(params, Mapping):
-            if set(params) != set(self.names):
-                came = ", ".join(map(str, params)) or "nothing"
-                raise InputError(f"expected a value for each of {expected}, but {came} came")
+            self._check_names(params)
             return dict(params)
         if isinstance(params, str) or not isinstance(params, (Sequence, np.ndarray)):
             raise InputError(f"expected values for {expected}, by name or in this order, but {params!r} came")
         if len(params) != len(self.names):
             raise InputError(f"expected {len(self.names)} values ({expected}), but {len(params)} came")
         return dict(zip(self.names, params, strict=True))
+
+    def _check_names(self, params: Mapping[str, object]) -> None:
+        unknown = [name for name in params if name not in self._parameters]
+        if unknown:
+            hint = checks.nearest(str(unknown[0]), self.names) or f"known are {', '.join(self.names)}"
+            raise InputError(f"there is no parameter {unknown[0]!r}; {hint}")
+        missing = [name for name in self.names if name not in params]
+        if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            raise InputError(f"{', '.join(missing)} {verb} missing; give every parameter a value")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -323,6 +324,67 @@ def test_a_bad_study_file_exits_with_2_says_one_line_and_writes_nothing(
     assert [p.name for p in tmp_path.iterdir()] == ["drill.toml"]
 
 
+@pytest.mark.parametrize("stem", ["my drill", "ofen-größe", "2drill", "a'b#c{d}", 'a?b%c"d\\e', "窑"])
+def test_a_study_is_called_as_its_file(cli: Cli, tmp_path: Path, stem: str) -> None:
+    path = tmp_path / f"{stem}.toml"
+    assert cli("init", path)[0] == 0
+    kept = re.sub(r'["\\?%]', "_", stem)
+    config = read_study_file(path)
+    assert (config.name, config.storage) == (kept, f"sqlite:///{tmp_path}/{kept}.db")
+    assert cli("ask", path)[0] == 0
+    assert (tmp_path / f"{kept}.db").exists()
+    assert cli("status", path)[0] == 0
+
+
+def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "my drill.toml"
+    word = f"'{path}'"
+    assert f"tumble init {word}" in cli("ask", path)[2]
+    out = cli("init", path)[1]
+    assert (f"tumble run {word}\n" in out, f"tumble ask {word}," in out) == (True, True)
+    assert f"tumble ask {word}  and  tumble tell {word} TRIAL" in path.read_text()
+    assert f"start the study with: tumble ask {word}\n" in cli("status", path)[2]
+    out = cli("ask", path)[1]
+    assert (f"then: tumble tell {word} 0" in out, f"or: tumble tell {word} 0" in out) == (True, True)
+    assert cli("skip", path, 0)[0] == cli("tell", path, 0, "--failed", "bit broke")[0] - 2 == 0
+    cli("ask", path)
+    cli("tell", path, 1, "--failed", "bit broke")
+    said = cli("tell", path, 1, "--failed", "bit broke")[2]
+    assert f"tumble amend {word} 1 name=value, or tumble void {word} 1\n" in said
+
+
+def test_a_file_that_may_not_be_read_gets_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    path = write_study(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    said = f"tumble: {path}: can't be read (Permission denied); check the path and its rights\n"
+    assert cli("status", path) == (2, "", said)
+
+
+def test_an_example_of_a_result_has_the_objective_of_the_study(cli: Cli, tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    path.write_text(path.read_text().replace('"cost"', '"energy"'))
+    cli("ask", path)
+    assert "expected name=number such as energy=3.2, but '3' came" in cli("tell", path, 0, "3")[2]
+    cli("tell", path, 0, "energy=1", "load=-1")
+    assert "expected name=number such as energy=3.2, but '3' came" in cli("amend", path, 0, "3")[2]
+
+
+def test_a_trial_whose_setting_is_not_decided_yet_is_called_so(cli: Cli, tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    cli("ask", path)
+    ledger = Ledger(read_study_file(path))
+    ledger.storage.create_new_trial(ledger.store.study_id)  # as a trial begins, before it is decided
+    out = cli("status", path)[1]
+    assert "in flight trial 0 (by hand):  x=0.2  y=0.3\n" in out
+    assert "in flight trial 1 (by hand):  its setting is not decided yet\n" in out
+
+
 def test_a_missing_command_exits_with_2(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("run", write_study(tmp_path, command=""))
     assert code == 2
@@ -333,7 +395,8 @@ def test_a_missing_or_broken_file_exits_with_2_and_says_what_to_type(cli: Cli, t
     path = tmp_path / "none.toml"
     assert f"{path}: there is no such file; write one with: tumble init {path}\n" in cli("ask", path)[2]
     path.write_text("name = ")
-    assert cli("ask", path)[2].endswith("; see: tumble init --help\n")
+    remedy = "; for a file to compare it with, write an example: tumble init example.toml\n"
+    assert cli("ask", path)[2].endswith(f"not valid TOML: Invalid value (at end of document){remedy}")
 
 
 def test_ctrl_c_while_it_is_loaded_gets_a_sentence(tmp_path: Path) -> None:

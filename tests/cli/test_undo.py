@@ -113,7 +113,7 @@ def test_yes_at_a_terminal_changes_it(cli: Cli, study: Path, monkeypatch: pytest
         (("amend", 2, "cost=nan"), "cost"),
         (("amend", 2, "cost=1_5"), "cost must be a finite number, but '1_5' came; write it without _"),
         (("amend", 99, "cost=1"), "there is no trial 99"),
-        (("amend", 2, "--not-failed"), "nothing to amend"),
+        (("amend", 2, "--not-failed"), "trial 2 did not fail: there is nothing to amend"),
         (("amend", 2, "cost=1", "--failed", "x", "--not-failed"), "contradict each other: give one of them"),
     ],
 )

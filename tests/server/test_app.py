@@ -200,6 +200,8 @@ def test_a_setting_of_ones_own_is_tried_once_for_each_key(file: Path) -> None:
         assert client.get("/status")["pending"] == 1
         wrong = client.post("/try", {"parameters": {"x": 2, "y": 0.25}})
         assert (wrong.status_code, "x" in wrong.json()["error"]) == (422, True)
+        half = client.post("/try", {"parameters": {"x": 0.5}})
+        assert half.json()["error"] == "y is missing; give every parameter a value"
         assert client.post("/skip", {"trial": 0, "never": True}).json()["outcome"] == "never"
 
 

@@ -694,6 +694,24 @@ def test_a_missing_table_is_named(tmp_path: Path) -> None:
         import_csv(open_study(tmp_path), tmp_path)
 
 
+def test_a_folder_and_a_workbook_are_no_table_and_that_is_said_plainly(tmp_path: Path) -> None:
+    ledger, book = open_study(tmp_path), tmp_path / "old.xlsx"
+    book.write_bytes(b"PK\x03\x04\x14\x00\x06\x00 and what follows")
+    with pytest.raises(
+        tumble.InputError, match=r"old\.xlsx: is no text; save the table as CSV in UTF-8, and"
+    ):
+        import_csv(ledger, book)
+    book.write_bytes(b"a\x81")  # no text in any of the ways that a spreadsheet writes
+    with pytest.raises(
+        tumble.InputError, match=r"old\.xlsx: is no text; save the table as CSV in UTF-8, and"
+    ):
+        import_csv(ledger, book)
+    with pytest.raises(
+        tumble.InputError, match=r": can't be read \(Is a directory\); give a CSV file in UTF-8"
+    ):
+        import_csv(ledger, tmp_path)
+
+
 def test_choices_survive_a_table(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text(
@@ -772,13 +790,16 @@ def test_a_study_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("content", "remedy"),
-    [("", "check .* a file is a study's"), ("hello", "the file is damaged, or no database")],
+    ("content", "said"),
+    [
+        ("", "there is no study in .*: nothing was asked yet"),
+        ("hello", r"can't be opened \(.*\); the file is damaged, or no database"),
+    ],
 )
-def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str, remedy: str) -> None:
+def test_a_file_that_is_no_study_is_not_looked_at(tmp_path: Path, content: str, said: str) -> None:
     file = write_study(tmp_path)
     (tmp_path / "bowl.db").write_text(content)
-    with pytest.raises(StudyFileError, match=rf"can't be opened \(.*\); {remedy}"):
+    with pytest.raises(StudyFileError, match=said):
         Ledger(read_study_file(file), reading=True)
     assert (tmp_path / "bowl.db").read_text() == content
 

@@ -39,6 +39,10 @@ def test_a_limit_of_two_sides_may_be_written_upwards_and_downwards(a: float, b: 
         ("12", 'expected "<= number"'),
         ("<= 1e999", "a limit must be finite"),
         ("<= 1 <= 2 <= 3", 'expected "<= number"'),
+        ("<= 0,3", "but '<= 0,3' came; write 0.3"),
+        ("0,5 <= load <= 1,2", "came; write 0.5"),
+        ("<= 1,200", "came; write 1200, or 1.200"),
+        ("<= 1_200", "came; write it without _"),
     ],
 )
 def test_what_is_no_limit_is_said_with_a_line_that_is_one(text: str, said: str) -> None:

@@ -72,6 +72,25 @@ def test_what_counts_as_an_outage() -> None:
     assert not is_outage(sqlalchemy.exc.IntegrityError("x", {}, Exception("bad row")))
 
 
+@pytest.mark.parametrize(
+    ("cause", "end"),
+    [
+        ("database or disk is full", "tried again until it answers: make room on the disk"),
+        ("server closed", "until it answers: check that the server runs and can be reached from here"),
+        ("no idea", "tried again until it answers"),
+    ],
+)
+def test_who_waits_for_the_storage_is_told_what_helps(cause: str, end: str) -> None:
+    said: list[str] = []
+    full = sqlalchemy.exc.OperationalError("INSERT", {}, sqlite3.OperationalError(cause))
+
+    def call() -> None:
+        raise full
+
+    assert not Patience(said.append).attempt(call)
+    assert said[0].endswith(end)
+
+
 def test_patience_says_it_once_and_gives_up_only_when_it_is_to_stop() -> None:
     said: list[str] = []
     assert Patience(said.append).insist(flaky(lambda: 7, faults=3)) == 7

@@ -149,7 +149,16 @@ def test_running_too_long_is_a_failure_and_ends_the_command_with_its_children(tm
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "must be JSON like"),
+        (
+            "",
+            'there was no output; its last line must be JSON like {"cost": 1.5, "torque": 1.5}, or cost=1.5',
+        ),
+        (
+            "cost=3 torque=0,2",
+            "'torque' in the last line of the output must be a number, but is '0,2'; write",
+        ),
+        ("cost=3,5; torque=1", "'cost' in the last line of the output must be a number, but is '3,5'; write"),
+        ('{"cost": "3,5", "torque": 1}', "must be a number, but is '3,5'; write 3.5"),
         ("3.2", "must be JSON like"),
         ("cost=3", "lacks 'torque'; expected JSON like"),
         ("cost 3", "must be JSON like"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import shutil
 import sqlite3
@@ -16,7 +17,7 @@ import pytest
 import sqlalchemy
 
 from tests.study_files import write_study
-from tumble.studies.errors import StudyFileError
+from tumble.studies.errors import NoStudy, StudyFileError
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import cause_of, is_outage, remedy_for, sentence_for
 from tumble.studies.study_file import read_study_file
@@ -84,6 +85,15 @@ def test_a_damaged_file_is_called_so_and_nothing_is_promised(tmp_path: Path) -> 
     for reading in (False, True):
         with pytest.raises(StudyFileError, match="the file is damaged, or no database: restore a copy of it"):
             Ledger(read_study_file(file), reading=reading).status()
+
+
+@pytest.mark.parametrize("sql", ["", "CREATE TABLE other (a)"])
+def test_a_file_that_holds_no_study_is_called_so(tmp_path: Path, sql: str) -> None:
+    file = write_study(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection:
+        connection.execute(sql)
+    with pytest.raises(NoStudy, match=r"storage: there is no study in .*bowl\.db: nothing was asked yet, or"):
+        Ledger(read_study_file(file), reading=True)
 
 
 @pytest.mark.parametrize("said", ["database disk image is malformed", "file is not a database"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from tumble.errors import InputError
 from tumble.integrations.optuna.distributions import to_distribution
 from tumble.parameters import Categorical, Float, Int
 from tumble.studies.errors import StudyFileError
+from tumble.studies.keys import FILE
+from tumble.studies.schema import Key
 from tumble.studies.study_file import read_study_file
 
 GOOD = """\
@@ -160,10 +163,26 @@ BAD = {
     "empty file": ("", "name: is missing; add it, for example: name ="),
     "no objective": (edit('objective = "cost"\n', ""), "objective: is missing"),
     "no trials": (edit("trials = 60\n", ""), "trials: is missing; add it, for example: trials = 60"),
-    "no parameters": (GOOD[: GOOD.index("[parameters]")], "parameters: is missing"),
+    "no parameters": (
+        GOOD[: GOOD.index("[parameters]")],
+        "parameters: is missing; add it, for example: parameters.speed = { low = 500.0, high = 4000.0 }",
+    ),
     "empty parameters": (
         'name = "a"\nobjective = "y"\ntrials = 5\n[parameters]\n',
-        "parameters: must not be empty",
+        "parameters: must not be empty; write for example: speed = { low = 500.0, high = 4000.0 }",
+    ),
+    "a key twice": (
+        edit("retries = 3\n", "retries = 3\ntrials = 50\n"),
+        "not valid TOML: trials stands twice (the second is at line 11, column 12); keep one of them",
+    ),
+    "a key twice within a line": (
+        edit("{ low = 0.05,", "{ low = 0.05, low = 0.06,"),
+        "not valid TOML: low stands twice (the second is at line 16, column 32); keep one of them",
+    ),
+    "a table twice": (
+        GOOD + "[constraints]\n",
+        "the table constraints begins twice (the second is at line 27, column 13); put all under one "
+        "[constraints]",
     ),
     "empty name": (edit('name = "drill"', 'name = ""'), "name: must not be empty"),
     "name of the wrong type": (
@@ -329,7 +348,7 @@ BAD = {
     "a limit without a sense": (edit('"<= 12"', '"12"'), 'constraints.torque: expected "<= number"'),
     "a limit that is a number": (
         edit('"<= 12"', "12"),
-        "constraints.torque: must be text, not 12",
+        'constraints.torque: must be text, not 12; write for example: torque = "<= 12"',
     ),
     "a limit that is not a number": (
         edit('"<= 12"', '"<= twelve"'),
@@ -419,7 +438,12 @@ BAD = {
     ),
     "start incomplete": (
         edit("flutes = 4\n", ""),
-        "start: expected a value for each of speed, flutes, bit, feed",
+        "start: flutes is missing; give a value here, or, where trials were run without it, a default under "
+        "[parameters]",
+    ),
+    "start without two of four": (
+        edit('flutes = 4\nbit = "carbide"\n', ""),
+        "start: flutes, bit are missing; give a value here",
     ),
     "start with a misspelt parameter": (
         edit("feed = 0.1\n", "fed = 0.1\n"),
@@ -614,3 +638,19 @@ def test_known_constraints_that_can_not_be_used_are_refused(
     with pytest.raises(StudyFileError) as refused:
         read_study_file(with_known(tmp_path, known, start))
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("key", FILE.values(), ids=FILE)
+def test_the_example_of_each_key_is_toml(key: Key) -> None:
+    tomllib.loads(key.example)
+
+
+@pytest.mark.parametrize("name", ["parameters", "constraints", "start", "noise"])
+def test_the_example_for_a_table_is_a_line_that_the_reader_takes(tmp_path: Path, name: str) -> None:
+    def write_with(line: str) -> Path:
+        table = "" if name == "parameters" else "[parameters]\nspeed = { low = 500.0, high = 4000.0 }\n"
+        return write(tmp_path, f'name = "a"\nobjective = "cost"\ntrials = 5\n{line}\n{table}')
+
+    with pytest.raises(StudyFileError) as caught:
+        read_study_file(write_with(f"{name} = 3"))
+    read_study_file(write_with(str(caught.value).partition("write for example: ")[2]))

@@ -226,6 +226,22 @@ def test_a_crash_whose_numbers_are_corrected_stays_a_crash_with_its_reason(tmp_p
         undo.amend(ledger, 0, {}, failed=False)
 
 
+def test_a_broken_limit_is_no_failure_to_take_back(tmp_path: Path) -> None:
+    ledger = told(open_study(tmp_path), GOOD | {"load": 0.5})
+    with pytest.raises(
+        InputError, match=r"trial 0 breaks load <= 0 by 0.5: if that result is wrong, amend it"
+    ):
+        undo.amend(ledger, 0, {}, failed=False)
+
+
+def test_an_example_of_an_amendment_has_the_objective_of_the_study(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    file.write_text(file.read_text().replace('"cost"', '"energy"'))
+    ledger = told(Ledger(read_study_file(file)), {"energy": 1.0, "load": -0.5})
+    with pytest.raises(InputError, match=r"name a result such as energy=3\.2, or give"):
+        undo.amend(ledger, 0, {})
+
+
 def test_a_setting_that_was_never_to_be_tried_has_results_where_it_was_run(tmp_path: Path) -> None:
     ledger = open_study(tmp_path)
     ledger.skip(ledger.ask().number, "too hot", kind="never")

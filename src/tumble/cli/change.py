@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from tumble.cli import show
-from tumble.cli.example import EXAMPLE
+from tumble.cli.example import EXAMPLE, study_name
 from tumble.cli.options import (
     EPILOG,
     PATH,
@@ -27,8 +27,9 @@ from tumble.cli.options import (
 )
 from tumble.cli.questions import confirm_at_terminal, warn_elsewhere
 from tumble.errors import InputError
+from tumble.shown import as_word
 from tumble.studies import rig, tables
-from tumble.studies.config import NAME, StudyConfig
+from tumble.studies.config import StudyConfig
 from tumble.studies.results import check_names
 from tumble.studies.study_file import read_study_file
 from tumble.studies.whole_files import write_whole
@@ -88,13 +89,13 @@ def init(file: Path) -> None:
 
     Example: tumble init drill.toml
     """
-    name = file.stem if NAME.fullmatch(file.stem) else "drill"
     if os.path.lexists(file):
         raise InputError(f"{file}: exists already; choose another name")
-    write_whole(file, EXAMPLE.format(file=file, name=name))
+    word = as_word(file)
+    write_whole(file, EXAMPLE.format(file=show.in_line(word), name=study_name(file)))
     print(f"{file} written; edit it, and write rig.py, the program that carries out a trial")
-    print(f"then: tumble run {file}")
-    print(f"  or: tumble ask {file}, to go by hand, without rig.py")
+    print(f"then: tumble run {word}")
+    print(f"  or: tumble ask {word}, to go by hand, without rig.py")
 
 
 @click.command(epilog=EPILOG)
@@ -186,10 +187,10 @@ def tell(
 
     Example: tumble tell drill.toml 8 torque=14.9 --failed "bit broke"
     """
-    measured = parse_results(results)
     if transient and failed is None:
         raise InputError('--transient belongs to --failed: give --failed "why" as well')
     ledger = open_ledger(file, creating=False)
+    measured = parse_results(results, ledger.config.objective)
     check_names(ledger.config, measured)
     from tumble.studies.surprise import doubts_about, warning
 

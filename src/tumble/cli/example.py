@@ -1,5 +1,10 @@
 """The study file that `tumble init` writes."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+NOT_TAKEN = '"\\?%/'  # by TOML or by a URL of SQLite
 EXAMPLE = """\
 # A study of tumble.  Run it with:      tumble run {file}
 # or by hand, trial after trial, with:  tumble ask {file}  and  tumble tell {file} TRIAL cost=3.2 torque=11.4
@@ -39,3 +44,14 @@ flutes = 4
 bit = "carbide"
 feed = 0.1
 """
+
+
+def study_name(file: Path) -> str:
+    """The name of a study, and of its database, after its file: two files share none.
+
+    Examples
+    --------
+    >>> study_name(Path("my drill.toml")), study_name(Path("50%.toml"))
+    ('my drill', '50_')
+    """
+    return "".join(c if c.isprintable() and c not in NOT_TAKEN else "_" for c in file.stem)[:200]

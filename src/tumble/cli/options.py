@@ -57,10 +57,9 @@ def _why(ctx: click.Context, param: click.Parameter, failed: str | None) -> str 
     return failed
 
 
-PATH = FilePath(path_type=Path)
+PATH = FilePath(path_type=Path, readable=False)  # what can't be read is said by whoever reads it
 WHOLE = WholeNumber()
 
-RESULT = "cost=3.2"  # an example of what is measured
 study_file = click.argument("file", type=PATH)
 trial_number = click.argument("trial", type=WHOLE)
 why_failed = click.option("--failed", metavar="WHY", callback=_why, help="It failed, and why.")
@@ -87,8 +86,8 @@ def parse_pairs(words: Sequence[str], example: str, kind: str = "value") -> dict
     return found
 
 
-def parse_results(words: Sequence[str]) -> dict[str, float]:
-    """What was measured, from name=number; a name stands once.
+def parse_results(words: Sequence[str], objective: str) -> dict[str, float]:
+    """What was measured, from name=number; a name stands once. An example has the name of the objective.
 
     Raises
     ------
@@ -96,7 +95,7 @@ def parse_results(words: Sequence[str]) -> dict[str, float]:
         If a word is something else.
     """
     found: dict[str, float] = {}
-    for name, value in parse_pairs(words, RESULT, "number").items():
+    for name, value in parse_pairs(words, f"{objective}=3.2", "number").items():
         number = read_number(value)
         if number is None:
             raise not_a_number(name, value)

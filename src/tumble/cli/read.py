@@ -34,7 +34,7 @@ def status(file: Path, json: bool) -> None:
     for entry in ledger.entries():
         if entry.is_running:
             who = "by hand" if entry.owner is None or entry.owner.kind == "hand" else f"by {entry.owner.host}"
-            print(f"  in flight trial {entry.trial} ({who}):  {show.pairs(entry.parameters)}")
+            print(f"  in flight trial {entry.trial} ({who}):  {show.setting(entry, ledger.config)}")
         for change in entry.changes:
             print(show.in_line(f"  changed   trial {entry.trial}: {change}"))
 

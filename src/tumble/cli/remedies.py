@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tumble.errors import TumbleError
+from tumble.shown import as_word
 from tumble.studies import errors
 
 
@@ -15,11 +16,11 @@ def with_remedy(error: TumbleError) -> str:
 def _remedy(error: TumbleError) -> str:
     match error:
         case errors.NoStudyFile():
-            return f"write one with: tumble init {error.path}"
+            return f"write one with: tumble init {as_word(error.path)}"
         case errors.NotToml():
-            return "see: tumble init --help"
+            return "for a file to compare it with, write an example: tumble init example.toml"
         case errors.NoStudy():
-            return f"start the study with: tumble ask {error.path}"
+            return f"start the study with: tumble ask {as_word(error.path)}"
         case errors.NoCommand():
             return "or run the trials by hand with: tumble ask, tumble tell"
         case errors.ResultNotFinite():
@@ -28,7 +29,7 @@ def _remedy(error: TumbleError) -> str:
             given = " ".join(f"{name}=..." for name in error.names)
             return f"give {given}, or tell a trial that failed with --failed"
         case errors.TrialOver(is_told=True):
-            study, trial = error.path, error.number
+            study, trial = as_word(error.path), error.number
             return f"correct it with: tumble amend {study} {trial} name=value, or tumble void {study} {trial}"
         case errors.PortTaken():
             return "choose another with --port"

@@ -55,13 +55,19 @@ def pairs(values: dict[str, Any]) -> str:
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
 
 
+def setting(entry: Entry, config: StudyConfig) -> str:
+    """The setting of a trial; one whose runner still decides, or died before it did, has none."""
+    is_decided = all(name in entry.parameters for name in config.space.names)
+    return pairs(entry.parameters) if is_decided else "its setting is not decided yet"
+
+
 def suggestion(found: Suggestion, config: StudyConfig) -> str:
     """A trial to run by hand, and how to tell it."""
     results = " ".join(f"{name}=..." for name in config.result_names)
     lines = [f"trial {found.number}", *(f"  {k} = {number(v)}" for k, v in found.x.items()), found.why]
     lines += [] if found.alarm is None else [f"alarm: {found.alarm}"]
-    lines += ["", f"then: tumble tell {config.path} {found.number} {results}"]
-    lines += [f'  or: tumble tell {config.path} {found.number} --failed "why"']
+    tell = f"tumble tell {shown.as_word(config.path)} {found.number}"
+    lines += ["", f"then: {tell} {results}", f'  or: {tell} --failed "why"']
     return "\n".join(lines)
 
 

@@ -64,11 +64,11 @@ def amend(
 
     Example: tumble amend drill.toml 8 cost=3.4 torque=11.9 --not-failed
     """
-    measured = parse_results(results)
     if failed is not None and not_failed:
         raise InputError("--failed and --not-failed contradict each other: give one of them")
     said: str | Literal[False] | None = False if not_failed else failed
     ledger = open_ledger(file, creating=False)
+    measured = parse_results(results, ledger.config.objective)
     from tumble.studies import undo  # after the file was read: it is slow
     from tumble.studies.surprise import doubts_about, warning
 

@@ -18,6 +18,7 @@ DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or three decimals
 SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
+WORKBOOK = b"PK\x03\x04"  # how .xlsx and .ods begin
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -62,8 +63,10 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
         text = _decoded(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; correct its name, or name its folder too") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read ({error}); give a CSV file in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: can't be read ({error.strerror}); give a CSV file in UTF-8") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is no text; save the table as CSV in UTF-8, and give that file") from None
     given = SEP_LINE.match(text)
     text = text[given.end() :] if given else text
     if not text.strip():
@@ -89,6 +92,8 @@ def _decoded(data: bytes) -> str:
     for bom, encoding in BOMS.items():
         if data.startswith(bom):
             return data.decode(encoding)
+    if data.startswith(WORKBOOK):
+        raise UnicodeDecodeError("utf-8", WORKBOOK, 0, len(WORKBOOK), "a workbook of a spreadsheet")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -139,14 +139,14 @@ FILE = {
         table_of(parameter, least=1),
         type="table of parameters",
         means="what is searched, and what is fixed",
-        example="[parameters] speed = { low = 500.0, high = 4000.0 }",
+        example="[parameters]\nspeed = { low = 500.0, high = 4000.0 }",
     ),
     "constraints": Key(
         table_of(schema.text),
         {},
         type="table of text",
         means="the limits; a trial that breaks one has failed",
-        example='[constraints] torque = "<= 12"',
+        example='[constraints]\ntorque = "<= 12"',
         left_out="none",
     ),
     "start": Key(
@@ -154,7 +154,7 @@ FILE = {
         (),
         type="table of values, or several",
         means="settings that are tried first",
-        example="[start] speed = 900.0",
+        example="[start]\nspeed = 900.0",
         left_out="a seeded point",
     ),
     "noise": Key(
@@ -162,7 +162,7 @@ FILE = {
         {},
         type="table of numbers from 0",
         means="standard deviations of results, where they are known",
-        example="[noise] cost = 0.2",
+        example="[noise]\ncost = 0.2",
         left_out="learned",
     ),
 }

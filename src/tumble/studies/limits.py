@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tumble import checks
 from tumble.errors import InputError
+from tumble.studies.values import number_hint
 
 # There is one way to read each text, so that no text takes long.
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
@@ -91,7 +92,10 @@ def parse_limit(name: str, text: str) -> Limit:
             return _two_sided(name, text, first, parts[1], word.strip(), "", number)
         if _is_number(last) and len(first.split()) == 1:
             line = f'{name} = "{parts[1]} {last}"'
-    raise _refused(text, 'expected "<= number", ">= number" or "low <= name <= high"', line)
+    wrong = 'expected "<= number", ">= number" or "low <= name <= high"'
+    hints = filter(None, (number_hint(word) for part in parts for word in part.split()))
+    hint = next(hints, f"; write for example: {line}")
+    raise InputError(f"{wrong}, but {checks.show(text)} came{hint}")
 
 
 def _is_number(text: str) -> bool:

@@ -25,19 +25,20 @@ AWAY = (
 )
 
 DAMAGED = ("malformed", "not a database")  # what SQLite says of a file that it can't read
+AGAIN = ", then try again"  # the end of a remedy after which the same call works
 REMEDIES = {
     DAMAGED: "the file is damaged, or no database: restore a copy of it, or correct storage in the study "
     "file",
     ("is gone",): "try again when it is back",
     ("locked",): "another program has opened it for writing (a backup, a shell of sqlite3, a viewer of "
-    "databases, a runner that is suspended); close that, then try again",
-    ("disk is full", "no space left", "disk i/o error"): "make room on the disk, then try again",
+    "databases, a runner that is suspended); close that" + AGAIN,
+    ("disk is full", "no space left", "disk i/o error"): "make room on the disk" + AGAIN,
     ("readonly", "read-only"): "check the rights of the file and its folder",
     (
         "connection",
         "server",
         "could not translate host",
-    ): "check that the server runs and can be reached from here, then try again",
+    ): "check that the server runs and can be reached from here" + AGAIN,
 }
 
 
@@ -141,9 +142,11 @@ class Patience:
         with self._lock:
             first, self._is_away = not self._is_away, True
         if first:
+            remedy = remedy_for(error)
+            helps = f": {remedy.removesuffix(AGAIN)}" if remedy.endswith(AGAIN) else ""
             self._say(
                 f"the storage does not answer ({cause_of(error)}); a trial that runs goes on, its result is "
-                "kept, and the storage is tried again until it answers"
+                f"kept, and the storage is tried again until it answers{helps}"
             )
 
     def _note_answer(self) -> None:

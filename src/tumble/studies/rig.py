@@ -35,13 +35,14 @@ from tumble.studies import processes
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
 from tumble.studies.errors import StudyFileError
 from tumble.studies.results import is_usable
-from tumble.studies.values import read_number
+from tumble.studies.values import number_hint, read_number
 
 KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
 TWICE = "given twice"  # what a name says that stands twice in a result
 LONGEST_NAME = 200  # characters of the name of a result
 LAST = 300  # characters of the last line of the error stream that are part of a reason
+COMMA = re.compile(rf"({NAME.pattern})=([-+]?\d*,\d+(?:[eE][-+]?\d+)?)(?=[\s;]|$)")  # within a number
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
 SCRIPT = re.compile(r"[^-\s{}][^\s{}]*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
 
@@ -202,7 +203,8 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
     example = f"{json.dumps(dict.fromkeys(wanted, 1.5))}, or {' '.join(f'{name}=1.5' for name in wanted)}"
     table = _last_line(text)
     if table is None:
-        raise ValueError(f"the last line of the output must be JSON like {example}")
+        line = "the last line of the output" if text.strip() else "there was no output; its last line"
+        raise ValueError(_with_comma(text) or f"{line} must be JSON like {example}")
     for name in wanted:
         if name not in table:
             raise ValueError(f"the last line of the output lacks {name!r}; expected JSON like {example}")
@@ -211,10 +213,20 @@ def parse_results(text: str, config: StudyConfig) -> dict[str, float]:
         if table[name] is TWICE:
             raise ValueError(f"{name!r} is given twice in the last line of the output; print it once")
         if name not in results:
-            raise ValueError(
-                f"{name!r} in the last line of the output must be a number, but is {checks.show(table[name])}"
-            )
+            raise ValueError(_no_number(name, table[name]))
     return results
+
+
+def _no_number(name: str, value: object) -> str:
+    """What is said of a result that is no number, with the way to write one with a decimal comma."""
+    said = f"{name!r} in the last line of the output must be a number, but is {checks.show(value)}"
+    return said + number_hint(value.strip()) if isinstance(value, str) else said
+
+
+def _with_comma(text: str) -> str:
+    """What is said of a last line of name=value with a decimal comma; empty for any other."""
+    found = COMMA.search(_lines(text)[-1]) if text.strip() else None
+    return _no_number(found[1], found[2]) if found else ""
 
 
 def _partial(text: str) -> dict[str, float]:
@@ -236,7 +248,7 @@ def _last_words(errors: str) -> str:
 
 def _last_line(text: str) -> dict[str, Any] | None:
     """What the last line says, as JSON or as name=value; None where it says neither."""
-    lines = [line for line in re.split(r"[\r\n]", text) if line.strip()]  # JSON may hold other separators
+    lines = _lines(text)
     if not lines:
         return None
     try:
@@ -244,6 +256,11 @@ def _last_line(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):  # no JSON, or nested too deep
         return _pairs(lines[-1])
     return table if isinstance(table, dict) else None
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that are not empty; JSON may hold other separators than ends of lines."""
+    return [line for line in re.split(r"[\r\n]", text) if line.strip()]
 
 
 def _pairs(line: str) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from tumble.errors import BudgetExhausted, InputError, TrialsExhausted, TumbleEr
 from tumble.integrations.optuna.gate import LOOKING
 from tumble.integrations.optuna.notes import VoidKind
 from tumble.parameters import Choice
+from tumble.shown import as_word
 from tumble.studies import rig
 from tumble.studies.config import StudyConfig
 from tumble.studies.edits import StudyFileWatch
@@ -158,9 +159,10 @@ class Runner:
         is_start = any(start.items() <= suggestion.x.items() for start in config.starts)
         if is_start and self.ledger.status().best is None:
             why = f"trial {suggestion.number}, the setting given under [start], crashed: {reason}"
+            void = f"tumble void {as_word(config.path)} {suggestion.number}"
             remedy = (
                 "a start is known to be safe, so look at the command; if it was at fault, mend it and give "
-                f"the trial back (tumble void {config.path} {suggestion.number}); run it again to go on"
+                f"the trial back ({void}); run it again to go on"
             )
             raise RigFault(End("fault", f"{why}; {remedy}", self._last_output))
 
@@ -298,7 +300,7 @@ def _remedy(config: StudyConfig, failed: Sequence[Entry], safe_seen: bool) -> st
     start = "" if config.starts or safe_seen else "add a [start] that is safe, and "
     trials = ", ".join(str(entry.trial) for entry in failed)
     one = len(failed) == 1
-    void = f"tumble void {config.path} {trials if one else f'TRIAL, for each of {trials}'}"
+    void = f"tumble void {as_word(config.path)} {trials if one else f'TRIAL, for each of {trials}'}"
     return (
         "look at the command and the limits; if the command itself was at fault, mend it, give "
         f"{'that trial' if one else 'those trials'} back ({void}), and run it again; "

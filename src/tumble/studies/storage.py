@@ -160,6 +160,8 @@ def _connect_to_read(file: Path) -> sqlite3.Connection:
 
 
 def _not_opened(config: StudyConfig, error: BaseException) -> StudyFileError:
+    if "no such table" in cause_of(error):  # an empty file, or a database of something else
+        return NoStudy(config.path, f"there is no study in {_file(config.storage)}")
     url = storage_url.shown(config.storage)
     why = storage_url.scrub(cause_of(error), config.storage) or type(error).__name__
     return StudyFileError(f"{config.path}: storage: {url} can't be opened ({why}); {remedy_for(error)}")

@@ -6,7 +6,6 @@ Reading writes nothing.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,19 +16,19 @@ from tumble.checks import CRASH
 from tumble.errors import InputError
 from tumble.parameters import Choice
 from tumble.space import Space
-from tumble.studies import schema, storage_url
+from tumble.studies import misplaced, schema, storage_url
 from tumble.studies.config import NAME, PLACEHOLDER, StudyConfig
-from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
+from tumble.studies.errors import StudyFileError
 from tumble.studies.keys import FILE
 from tumble.studies.limits import Limit, parse_limit
 from tumble.studies.parameter_tables import TABLE, exact, read_parameters
 from tumble.studies.schema import Wrong
+from tumble.studies.toml_file import read_toml
 
 DRIVERS = ("sqlite", "postgresql")
 MISWRITTEN = re.compile(  # {x:.3f}, {x!r}, {x[0]} or { x }; neither {x: 1} nor the ${x:-1} of a shell
     rf"(?<!\$)\{{\s*({NAME.pattern})\s*(?:\[[^\[\]{{}}]*\]|![rsa])?(?::[^\s{{}}:\"']*)?\s*\}}"
 )
-INVALID_VALUE = re.compile(r"Invalid value \(at line (\d+), column (\d+)\)")  # as `tomllib` says it
 HALF = re.compile(rf"(?<!\$)\{{({NAME.pattern})|(?<![A-Za-z0-9_.-])({NAME.pattern})\}}")  # {x or x}
 
 
@@ -58,13 +57,15 @@ def read_study_file(path: str | Path) -> StudyConfig:
     ('cost', 'torque', 'temperature')
     """
     file = Path(path)
+    table = read_toml(file)
     try:
-        table = _read(file)
         _check_parameters_are_under_their_table(table)
+        misplaced.check_no_key_is_a_fixed_parameter(table)
         config = _config(file, SimpleNamespace(**schema.read(table, FILE)))
     except Wrong as wrong:
-        raise _wrong(file, ".".join(wrong.keys), _with_example(wrong)) from None
-    for check in (_check_names, _check_noise, _check_budget, _check_method, _check_command):
+        message = _with_example(wrong) + misplaced.hint(table, wrong.keys)
+        raise _wrong(file, ".".join(wrong.keys), message) from None
+    for check in (_check_names, _check_budget, _check_method, _check_command):
         check(config)
     return config
 
@@ -96,40 +97,9 @@ def _config(file: Path, raw: SimpleNamespace) -> StudyConfig:
         implied_integers=parameters.implied,
         min_gain=raw.min_gain,
         boldness=raw.boldness,
-        noise={name: float(std) for name, std in raw.noise.items()},
+        noise=_noise(raw),
         remarks=parameters.remarks,
     )
-
-
-def _read(file: Path) -> dict[str, Any]:
-    text = ""
-    try:
-        text = file.read_bytes().decode("utf-8-sig")  # Windows may write a byte order mark
-        return tomllib.loads(text)
-    except FileNotFoundError:
-        raise NoStudyFile(file) from None
-    except UnicodeDecodeError:
-        raise StudyFileError(f"{file}: not a text file in UTF-8; save it as plain text") from None
-    except OSError as error:
-        raise StudyFileError(
-            f"{file}: can't be read ({error.strerror}); check the path and its rights"
-        ) from None
-    except RecursionError:
-        raise NotToml(f"{file}: not valid TOML: tables or lists are nested too deeply") from None
-    except ValueError as error:  # a `TOMLDecodeError`, or a number of thousands of digits
-        if _lacks_quotes(text, str(error)):
-            remedy = 'write text in quotes, such as objective = "cost", and true and false in small letters'
-            raise StudyFileError(f"{file}: not valid TOML: {error}; {remedy}") from None
-        raise NotToml(f"{file}: not valid TOML: {error}") from None
-
-
-def _lacks_quotes(text: str, error: str) -> bool:
-    """Whether a value that is not valid begins with a letter; it is not shown, as it may be a password."""
-    place = INVALID_VALUE.match(error)
-    if place is None:
-        return False
-    line, column = (int(number) - 1 for number in place.groups())
-    return text.replace("\r\n", "\n").split("\n")[line][column : column + 1].isalpha()
 
 
 def _check_parameters_are_under_their_table(table: Mapping[str, Any]) -> None:
@@ -149,19 +119,39 @@ def _with_example(wrong: Wrong) -> str:
     key, message = FILE.get(wrong.keys[0]), str(wrong)
     if key is None or "\n" in message:
         return message
-    if "add it" in message:
-        return f"{message}, for example: {key.example}"
-    if "; " in message:
+    if "; " in message and "add it" not in message:
         return message
-    example = key.example
-    if wrong.keys[0] == "parameters" and len(wrong.keys) > 2:
-        example = f"{wrong.keys[1]} = {TABLE[wrong.keys[2]].example}"
-    return f"{message}; write for example: {example}"
+    join = ", for example: " if "; " in message else "; write for example: "
+    return f"{message}{join}{_in_a_line(key.example, wrong.keys, message)}"
+
+
+def _in_a_line(example: str, keys: Sequence[str], message: str) -> str:
+    """An example as one line of TOML: of the file, or of the table where that is there."""
+    head, _, line = example.partition("\n")
+    if not line:
+        return head
+    if message == "must not be empty":
+        return line
+    if len(keys) == 1:
+        return f"{head.strip('[]')}.{line}"
+    if keys[0] == "parameters" and len(keys) > 2:
+        return f"{keys[1]} = {TABLE[keys[2]].example}"
+    return f"{keys[-1]} = {line.partition(' = ')[2]}"
 
 
 def _limit(name: str, text: str) -> Limit:
     with schema.under("constraints"), schema.under(name):
         return parse_limit(name, text)
+
+
+def _noise(raw: SimpleNamespace) -> dict[str, float]:
+    """The standard deviations that are known, each of a result."""
+    results = (raw.objective, *raw.constraints)
+    for name in raw.noise:
+        if name not in results:
+            hint = schema.did_you_mean(name, results, "the results are")
+            raise Wrong(f"{name!r} is neither the objective nor a result with a limit; {hint}", "noise", name)
+    return {name: float(std) for name, std in raw.noise.items()}
 
 
 def _storage(file: Path, given: str | None) -> str:
@@ -202,10 +192,19 @@ def _start(space: Space, given: Mapping[str, Choice]) -> dict[str, Choice]:
     with schema.under("start"):
         for name in given:
             if name not in space.names:
-                hint = schema.did_you_mean(name, space.names, "known are")
+                known = f"known are {', '.join(space.names)}"
+                hint = known if name in FILE else schema.did_you_mean(name, space.names, "known are")
                 raise Wrong(f"is not a parameter; {hint}", name)
+        whole = {**space.fixed, **given}
+        missing = [name for name in space.names if name not in whole]
+        if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            raise Wrong(
+                f"{', '.join(missing)} {verb} missing; give a value here, or, where trials were run without "
+                "it, a default under [parameters]"
+            )
         try:
-            setting = exact(space, {**space.fixed, **given})
+            setting = exact(space, whole)
         except InputError as error:
             raise InputError(f"{error}; give a setting inside the parameters' ranges") from None
         space.check_known(setting)
@@ -237,14 +236,6 @@ def _check_names(config: StudyConfig) -> None:
     if config.objective in config.limited_names:
         message = "is the objective too; report it a second time under another name to limit it"
         raise _wrong(config.path, f"constraints.{config.objective}", message)
-
-
-def _check_noise(config: StudyConfig) -> None:
-    for name in config.noise:
-        if name not in config.result_names:
-            hint = schema.did_you_mean(name, config.result_names, "the results are")
-            message = f"{name!r} is neither the objective nor a result with a limit; {hint}"
-            raise _wrong(config.path, f"noise.{name}", message)
 
 
 def _check_budget(config: StudyConfig) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from tumble.shown import as_word
 from tumble.studies.config import StudyConfig
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
@@ -129,9 +130,10 @@ class SurpriseWatch:
 
 def warning(config: StudyConfig, number: int, texts: Sequence[str]) -> str:
     """What is said of surprising results that are recorded."""
+    file = as_word(config.path)
     return (
         f"trial {number}: {'; '.join(texts)}. It is recorded; if it is a slip: "
-        f"tumble amend {config.path} {number} name=value, or tumble void {config.path} {number}"
+        f"tumble amend {file} {number} name=value, or tumble void {file} {number}"
     )
 
 

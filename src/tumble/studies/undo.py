@@ -13,6 +13,7 @@ from tumble import undo
 from tumble.errors import InputError
 from tumble.integrations.optuna.changes import StoredChange, store_change
 from tumble.integrations.optuna.notes import storable
+from tumble.studies.config import StudyConfig
 from tumble.studies.errors import ResultNotFinite
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
@@ -111,14 +112,25 @@ def amended(
         _check_usable(results)
         return Amended(dict(results), failed or (entry.reading.reason if has_crashed else ""), "failed")
     if not results and not (failed is False and has_crashed):
-        other = " or --not-failed" if has_crashed and entry.results else ""
-        raise InputError(f'nothing to amend: name a result such as cost=3.2, or give --failed "why"{other}')
+        raise _nothing_to_amend(ledger.config, entry, failed is False, has_crashed)
     merged = {**entry.results, **results}
     if failed is None and has_crashed:
         _check_usable(results)
         return Amended(merged, entry.reading.reason, "failed")
     check_results(ledger.config, merged)
     return Amended(merged, None, "failed" if ledger.config.is_violated(merged) else "safe")
+
+
+def _nothing_to_amend(config: StudyConfig, entry: Entry, not_failed: bool, has_crashed: bool) -> InputError:
+    """What is said where nothing would change."""
+    if not_failed and entry.outcome == "safe":
+        return InputError(f"trial {entry.trial} did not fail: there is nothing to amend")
+    if not_failed and entry.outcome == "failed":
+        broken = "; ".join(config.violations(entry.results))
+        return InputError(f"trial {entry.trial} {broken}: if that result is wrong, amend it")
+    other = " or --not-failed" if has_crashed and entry.results else ""
+    example = f"{config.objective}=3.2"
+    return InputError(f'nothing to amend: name a result such as {example}, or give --failed "why"{other}')
 
 
 def _check_usable(results: Mapping[str, float]) -> None:

@@ -99,11 +99,11 @@ def read_number(text: str) -> float | None:
 
 def not_a_number(name: str, text: str, written: str | None = None) -> InputError:
     """What is raised for a text that says no finite number; `written` is the text with a point."""
-    hint = _number_hint(text.strip() if written is None else written)
+    hint = number_hint(text.strip() if written is None else written)
     return InputError(f"{name} must be a finite number, but {text!r} came{hint}")
 
 
-def _number_hint(written: str) -> str:
+def number_hint(written: str) -> str:
     """How to write a number with a comma or with _ in it, as the end of a message; empty for any other."""
     if "_" in written and read_number(written.replace("_", "")) is not None:
         return "; write it without _"

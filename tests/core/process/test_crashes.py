@@ -337,11 +337,3 @@ def test_an_answer_for_a_read_only_array_is_kept():
     np.testing.assert_array_equal(known, plain)
     assert crashes.log_prob(x) is known
     assert not known.flags.writeable
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_setting_that_was_run_safely_may_be_run_again_when_no_failure_is_left(seed):
-    X = np.random.default_rng(seed).random((14, 3))
-    crashed = X[:, 0] + 0.5 * X[:, 1] > 1.1
-    tried = np.exp(fit_crashes(X, crashed, "matern52", RARE).log_prob(X[~crashed]))
-    assert np.mean(tried >= 1.0 - 0.02 / 15) > 0.7  # what is asked with 15 trials left

@@ -33,7 +33,7 @@ from .sites import SiteCrashes, fit_sites
 DRAWS = 512  # so many draws get a risk of 0.1 % right within a third or so
 FEWER = 128  # so many are enough to compare settings where a failure is affordable
 LENGTHSCALE = 0.15  # times √D; crashes are too few to learn it
-SHARPNESS = 0.005  # standard deviation of the noise: a machine hardly ever differs where it is run again
+SHARPNESS = 0.03  # standard deviation of the noise: a machine hardly ever differs where it is run again
 ANEW = 1.5  # beyond 40 trials the draws are made anew when there are so many times as many
 ENOUGH = 0.5  # of the draws that were made must still count; with fewer, they are made anew
 BEGUN = 5  # so often draws are begun that a later trial contradicts; then they are made from all trials

@@ -12,7 +12,7 @@ REASONS = {
     "ei": "where the best value is expected to fall the most",
 }
 STONE = "for a stepping stone, which teaches whether a better setting is safe"
-EDGE = "at the edge of what is allowed, because nothing allowed can gain"
+IDLE = "for what is known least, because nothing that is allowed can gain"
 SURVEY = "where nothing was tried yet"
 FIRST_TIME = "for the first time"
 BETTER = "for a better safe area"
@@ -55,7 +55,7 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     if s.mode == "bold":
         return f"Trial {s.number}: bold search {look if s.survey else BETTER}; {p}, {value}, {left}."
     if s.mode == "careful":
-        where = f" {STONE}" if s.stone else f" {EDGE}" if s.edge else f" {look}" if s.survey else ""
+        where = f" {STONE}" if s.stone else f" {IDLE}" if s.idle else f" {look}" if s.survey else ""
         asked = f"where P(safe) must reach {_percent(s.rho)}"
         return f"Trial {s.number}: careful search{where}, {asked}; {p}, {value}, {left}."
     if s.nearer:

@@ -18,7 +18,7 @@ from .core.process.outputs import Warp
 from .core.settings import Settings
 from .core.student import Law
 from .errors import InputError
-from .explanation import EDGE, FIRST_TIME, NEARER, STONE, SURVEY
+from .explanation import FIRST_TIME, IDLE, NEARER, STONE, SURVEY
 from .methods import MethodName
 from .space import Float, Space
 from .trial_checks import STATUSES
@@ -33,7 +33,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 CHANGES: tuple[ChangeKind, ...] = get_args(ChangeKind)
 OLD_MODES: Mapping[str, Mode] = {"risky": "bold", "safe": "careful"}  # what 0.1.0 called them
 # Of a suggestion: they are kept elsewhere.
-NOT_SAVED = {"u", "fitted", "stone", "edge", "survey", "turned", "nearer"}
+NOT_SAVED = {"u", "fitted", "stone", "idle", "survey", "turned", "nearer"}
 ADDED = {"held_by", "expected_gain", "gain_bound", "budget", "alarm"}  # of a suggestion: not in 0.1.0
 
 
@@ -199,7 +199,7 @@ def suggestion_from_json(data: Mapping[str, Any]) -> Suggestion:
         budget=None if data.get("budget") is None else _budget(data["budget"]),
         alarm=None if data.get("alarm") is None else checks.text(data["alarm"], "alarm"),
         stone=STONE in why,
-        edge=EDGE in why,
+        idle=IDLE in why,
         survey=SURVEY in why or FIRST_TIME in why,
         nearer=NEARER in why,
     )

@@ -53,7 +53,7 @@ def to_suggestion(
         expected_gain=None if proposal.gain is None else proposal.gain.expected,
         gain_bound=None if proposal.gain is None else proposal.gain.bound,
         budget=None if proposal.gain is None else budget,
-        alarm=alarm, stone=proposal.stone, edge=proposal.edge, survey=proposal.survey,
+        alarm=alarm, stone=proposal.stone, idle=proposal.idle, survey=proposal.survey,
         turned=None if proposal.turned is None else parameters[proposal.turned], nearer=proposal.nearer,
         u=tuple(proposal.x.tolist()), fitted=proposal.warm,
     )  # fmt: skip

@@ -85,8 +85,8 @@ class Suggestion:
         Why P(safe) can't be trusted, as a sentence, where the alarm rings (`Optimizer.alarm`); else None.
     stone
         Whether it is a stepping stone: it teaches whether a better setting is safe.
-    edge
-        Whether nothing that is allowed can gain, and it lies where the lowest value is predicted.
+    idle
+        Whether nothing that is allowed can gain, so that it only teaches what is known least.
     survey
         Whether it looks where nothing was tried yet, while failures are plenty, or turns a number with
         few steps, or a choice, that no trial has turned.
@@ -120,7 +120,7 @@ class Suggestion:
     budget: tuple[int, int] | None = None
     alarm: str | None = None
     stone: bool = False
-    edge: bool = False
+    idle: bool = False
     survey: bool = False
     turned: str | None = field(default=None, compare=False)
     nearer: bool = False

@@ -229,23 +229,17 @@ def _refined(
 ) -> Proposal:
     """A trial at x, where the acquisition is largest; where x gains little, a stepping stone.
 
-    Where nothing that is allowed can gain, EI would choose what it knows least, however bad. The trial then
-    lies where the lowest mean is allowed: what is allowed grows from there towards better settings.
+    Where nothing that is allowed can gain, and no stone helps, x is what the process knows least: it is idle.
     """
     context, rho = search.context, decision.rho
     if not (method.stones and context.settings.stepping_stones and decision.mode == "careful"):
         return search.report(x, decision.mode, rho)
+    is_stone = False
     if state is not None and state.trials_left > 1:
         x, is_stone = next_step(search, x, rho)
-        if is_stone:
-            return replace(search.report(x, decision.mode, rho), stone=True)
     mean, var = context.objective.predict(x[None, :])
-    if mean[0] - HOPELESS * np.sqrt(var[0]) <= context.eta:
-        return search.report(x, decision.mode, rho)
-    lowest = replace(search, acquisition=_LowestMean(context.models.objective)).careful(rho)
-    return replace(
-        search.report(x if lowest is None else lowest, decision.mode, rho), edge=lowest is not None
-    )
+    is_idle = not is_stone and bool(mean[0] - HOPELESS * np.sqrt(var[0]) > context.eta)
+    return replace(search.report(x, decision.mode, rho), stone=is_stone, idle=is_idle)
 
 
 def recommend(

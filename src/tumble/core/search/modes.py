@@ -50,7 +50,7 @@ class Proposal:
     stone: bool = False  # whether it teaches of a better setting (core.search.stones)
     survey: bool = False  # whether it looks where nothing was tried (core.search.survey)
     turned: int | None = None  # the number of the parameter that it is to change for the first time
-    edge: bool = False  # whether nothing that is allowed can gain, and the lowest mean is allowed here
+    idle: bool = False  # whether nothing that is allowed can gain: it only teaches
     nearer: bool = False  # whether it may break limits by less, while nothing was safe (core.violation)
 
 

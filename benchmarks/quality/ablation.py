@@ -50,7 +50,6 @@ SWITCHES: tuple[Row, ...] = (
     ONE,
     Row("the only failure at once", "tumble", {"rho_only": None}, ONE.name, failures=1),
     Row("(14) among choices", "tumble", {"reserve": None}),
-    Row("far away before any turn", "tumble", {"turn_first": None}),
     TOLD,
     Row("known noise not weighed", "tumble-told", {"weigh_noise": False}, TOLD.name),
     Row("more noise expected of f", "tumble", {

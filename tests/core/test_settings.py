@@ -22,7 +22,7 @@ NEW = (
     "surprise", "crash_draws", "alarm", "bound_risk", "doubt_safety", "integrate", "search", "warp",
     "descend_safely", "allowed_minima", "keep_rho", "admissible", "share_failures",
     "boldness", "widen_at_end", "stepping_stones", "survey", "weigh_noise",
-    "rho_only", "reserve", "turn_first", "less_violation",
+    "rho_only", "reserve", "less_violation",
 )  # fmt: skip
 
 
@@ -51,7 +51,6 @@ OTHERWISE: dict[str, Any] = {
     "weigh_noise": False,
     "rho_only": None,
     "reserve": None,
-    "turn_first": None,
     "less_violation": False,
 }
 
@@ -113,7 +112,6 @@ def test_units_of_its_own_change_no_other_switch():
         ({"optimism": 2.0}, "settings.optimism must be a number from 0 to 1, not 2.0"),
         ({"safest_odds": 0.5}, "settings.safest_odds must be at least 1, not 0.5"),
         ({"reserve": -1}, "settings.reserve must be a whole number from 0 to 100000, not -1"),
-        ({"turn_first": 1.5}, "settings.turn_first must be a whole number from 0 to 100000, not 1.5"),
         ({"crash_draws": -1}, "settings.crash_draws must be a whole number from 0 to 100000, not -1"),
         ({"surprise": -6.0}, "settings.surprise must be at least 0, not -6.0"),
         ({"relearn": "never"}, 'settings.relearn must be "settled" or "always", not \'never\''),

@@ -113,48 +113,25 @@ def _surveyed(
 ) -> Proposal | None:
     """A trial where nothing was tried; None where none is due, or no such setting is sure enough.
 
-    It goes far away, or it turns what was never turned. With few failures left choices are turned first
-    (`settings.turn_first`).
-    """
-    settings = search.context.settings
-    if decision.mode not in ("bold", "careful") or not method.surveys or settings.survey == 0.0:
-        return None
-    first = settings.turn_first
-    few = first is not None and state is not None and state.failures_left <= first
-    for look in (_turn, _far_away) if few else (_far_away, _turn):
-        found = look(search, decision, state)
-        if found is not None:
-            return found
-    return None
-
-
-def _far_away(search: Search, decision: Decision, state: BudgetState | None) -> Proposal | None:
-    """A bold trial far from all others, while few trials are known.
-
-    While not one value is known although not every trial failed, there is no gain to follow: it is due, too.
+    While not one value is known although not every trial failed, there is no gain to follow: it is due.
+    Else, while no more trials are known than are left, one is due that turns what was never turned.
     """
     context, history = search.context, search.context.history
+    if decision.mode not in ("bold", "careful") or not method.surveys or context.settings.survey == 0.0:
+        return None
+    known = len(history.X) + len(history.pending)
     blind = not np.isfinite(history.y).any() and not history.failed.all()
-    early = history.safe.any() and surveys(state, _known(history), context.settings)
-    if decision.mode != "bold" or not (blind or early):
+    early = history.safe.any() and surveys(state, known, context.settings)
+    if decision.mode == "bold" and (blind or early):
+        x = farthest(context, decision.rho)
+        if x is not None:
+            return replace(search.report(x, decision.mode, decision.rho), survey=True)
+    if state is None or state.failures_left == 0 or known > state.trials_left:
         return None
-    x = farthest(context, decision.rho)
-    return None if x is None else replace(search.report(x, decision.mode, decision.rho), survey=True)
-
-
-def _turn(search: Search, decision: Decision, state: BudgetState | None) -> Proposal | None:
-    """A trial that turns what was never turned, while no more trials are known than are left."""
-    if state is None or state.failures_left == 0 or _known(search.context.history) > state.trials_left:
-        return None
-    turn = turned(search.context, search.acquisition.screen, decision.rho)
+    turn = turned(context, search.acquisition.screen, decision.rho)
     if turn is None:
         return None
     return replace(search.report(turn.x, decision.mode, decision.rho), survey=True, turned=turn.parameter)
-
-
-def _known(history: History) -> int:
-    """How many trials are told or in flight."""
-    return len(history.X) + len(history.pending)
 
 
 def _chosen(search: Search, decision: Decision, method: Method, state: BudgetState | None) -> Proposal:

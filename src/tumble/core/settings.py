@@ -66,10 +66,6 @@ class Settings:
         How many failures are kept for careful trials where there are choices: while more are left, no more
         than `rho_0` is asked for. Careful trials go step by step from what is known to be safe, and no step
         leads to another choice. None where ρ follows (14) alone. So it is without choices.
-    turn_first
-        With so many failures left or fewer, choices are turned one by one before a survey goes far away: that
-        changes all of them at once, and is likely to fail. None for the survey first. So it is without
-        choices.
     boldness
         From 0, cautious, to 1: how much risk is taken while failures are left. On the scale of Φ^-1 it sets
         `rho_0` and `rho_only` to 0.99 at 0 and to 0.1 at 1, and `rho_risk` to 0.9 and 0.01. None for all as
@@ -212,7 +208,6 @@ class Settings:
     rho_0: float = 0.1
     rho_only: float | None = 0.99
     reserve: int | None = 1
-    turn_first: int | None = 5
     boldness: float | None = None
     rho_b: float = 0.5
     delta: float | None = 0.02
@@ -292,9 +287,8 @@ class Settings:
             _check_priors(name, value)
         for name in ("n_minima", "grid", "restarts", "raw_samples", "draws"):
             self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 1, MOST))
-        for name in ("reserve", "turn_first"):
-            if getattr(self, name) is not None:
-                self._keep(name, checks.whole(getattr(self, name), f"settings.{name}", 0, MOST))
+        if self.reserve is not None:
+            self._keep("reserve", checks.whole(self.reserve, "settings.reserve", 0, MOST))
         self._keep("crash_draws", checks.whole(self.crash_draws, "settings.crash_draws", 0, MOST))
         for name in SWITCHES:
             self._keep(name, checks.truth(getattr(self, name), f"settings.{name}"))
@@ -348,7 +342,6 @@ class Settings:
             safety_first=False,
             rho_only=None,
             reserve=None,
-            turn_first=None,
             keep_last_failure=False,
             safest_odds=None,
             soften_phi=False,
@@ -374,11 +367,10 @@ class Settings:
         return replace(self, **third, descend_safely=False, stepping_stones=False)
 
     def for_space(self, *, continuous: bool, choices: bool) -> "Settings":
-        """As they are in a space: `rho_only` is for continuous ones, `reserve`, `turn_first` for choices."""
-        found = self if continuous or self.rho_only is None else replace(self, rho_only=None)
-        if choices or found.reserve is found.turn_first is None:
-            return found
-        return replace(found, reserve=None, turn_first=None)
+        """As they are in a space: `rho_only` is for continuous ones, and `reserve` for those with choices."""
+        only, reserve = self.rho_only if continuous else None, self.reserve if choices else None
+        same = only == self.rho_only and reserve == self.reserve
+        return self if same else replace(self, rho_only=only, reserve=reserve)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready. A setting that 0.1.0 had keeps its key."""
@@ -414,7 +406,7 @@ def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:
         "band": ours, "gap": 1e-3 if ours else None, "optimism": 0.3 if ours else 0.0, "relearn": "settled",
         "cap_minima": True, "descend": True, "keep_last_failure": True, "safest_odds": 1.25, "surprise": 6.0,
         "search": "excursion", **dict.fromkeys(later, False), "crash_draws": 0,
-        "survey": 0.0, "rho_only": None, "reserve": None, "turn_first": None,
+        "survey": 0.0, "rho_only": None, "reserve": None,
     }  # fmt: skip
 
 

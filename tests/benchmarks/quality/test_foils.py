@@ -68,7 +68,7 @@ def test_every_departure_that_is_judged_has_its_row():
         "objective", "constraint", "keep_last_failure", "restarts", "raw_samples", "safest_odds", "descend",
         "relearn", "warp", "descend_safely", "allowed_minima", "keep_rho", "admissible", "integrate",
         "widen_at_end", "stepping_stones", "survey", "weigh_noise", "doubt_safety", "reserve", "rho_only",
-        "turn_first", "less_violation",
+        "less_violation",
     }  # fmt: skip
 
 

@@ -327,20 +327,6 @@ def test_a_careful_search_turns_by_one_step_and_never_looks_far_away() -> None:
         assert (x["pumps"] != 2) + (x["metal"] != "iron") == 1
 
 
-@pytest.mark.parametrize(("failures", "first", "turns"), [(5, 5, True), (6, 5, False), (5, None, False)])
-def test_with_few_failures_left_choices_are_turned_before_the_survey_goes_far_away(
-    failures: int, first: int | None, turns: bool
-) -> None:
-    context = of_plant(plant([(0.1, 2, "iron"), (0.15, 2, "iron")]))
-    context = replace(context, settings=replace(context.settings, turn_first=first, survey=1.0))
-    search = Search(context, best_measured(context))
-    found = _surveyed(search, Decision("bold", 0.01), METHODS["tumble"], left(30, failures))
-    assert found is not None
-    assert (found.turned is not None) == turns
-    x = decoded(found.x)
-    assert ((x["pumps"] != 2) + (x["metal"] != "iron") == 1) >= turns
-
-
 def test_a_failed_trial_is_no_base_of_a_step() -> None:
     past = plant([(0.2, 2, "iron"), (0.6, 2, "tin")])
     failed = replace(past, g=np.array([[-1.0], [1.0]]))

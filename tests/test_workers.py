@@ -36,10 +36,11 @@ def unlucky(x):
 
 
 class Unsendable(Exception):
-    """Can't be made again from its arguments, so that no process can send it."""
+    """Holds what no process can send."""
 
     def __init__(self, part, degrees):
         super().__init__(f"{part} at {degrees} degrees")
+        self.sensor = threading.Lock()
 
 
 def overheated(x):

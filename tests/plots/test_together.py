@@ -15,7 +15,10 @@ def titles(figure) -> list[str]:
 
 
 def test_the_overview_has_every_figure_of_the_page(tmp_path: Path) -> None:
-    figure = plots.overview(small_optimizer(), label="cost")
+    opt = small_optimizer()
+    for value in (2.2, 2.1):
+        opt.tell(opt.ask(), value, [-0.5])
+    figure = plots.overview(opt, label="cost")
     figure.savefig(tmp_path / "overview.png")
     assert titles(figure) == [
         "best safe value", "limit of g0", "budget of failures", "the edge of safety", "along x", "along n",

@@ -75,7 +75,7 @@ class Suggestion:
         The numbers of the trials in flight that may well fail, and use failures that are left.
     expected_gain
         How far the trials left, this one included, are expected to lower the best safe value; None where
-        nothing can be said: before two values and something safe are known, and with "paper".
+        nothing can be said: before five values and something safe are known, and with "paper".
     gain_bound
         How far they lower it at most, with a probability of 90 %.
     budget

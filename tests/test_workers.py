@@ -138,8 +138,9 @@ def test_an_error_in_a_process_comes_through_with_the_result():
 
 
 def test_an_error_that_no_process_can_send_comes_through_in_words():
-    with pytest.raises(RuntimeError, match="fun raised Unsendable: spindle at 90 degrees"):
+    with pytest.raises(RuntimeError, match="fun raised Unsendable: spindle at 90 degrees") as raised:
         run(overheated, workers=2)
+    assert raised.value.__context__ is None
     with pytest.raises(Unsendable):
         run(overheated)
 

@@ -54,8 +54,10 @@ def evaluate(fun: Callable[..., Any], x: Any, args: tuple[Any, ...]) -> Reading:
     except Exception as error:
         if parent_process() is None or _can_be_sent(error):
             raise
-        raise RuntimeError(f"fun raised {type(error).__name__}: {error}") from None
-    return read_outcome(returned)
+        said = f"fun raised {type(error).__name__}: {error}"
+    else:
+        return read_outcome(returned)
+    raise RuntimeError(said)  # out here, so that it does not carry the other one along
 
 
 def _can_be_sent(error: Exception) -> bool:

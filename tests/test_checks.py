@@ -90,3 +90,16 @@ def test_what_a_table_of_pandas_calls_its_values_counts() -> None:
     numbered = pd.Series([1.0, 2.0])
     assert checks.by_label(numbered) is numbered
     assert checks.by_label([1.0]) == [1.0]
+
+
+def test_a_table_of_polars_is_a_list_of_dicts() -> None:
+    class Table:
+        columns = ("a",)
+
+        def to_dicts(self) -> list[dict[str, float]]:
+            return [{"a": 1.0}]
+
+        def to_dict(self) -> None:
+            raise AssertionError("gives columns")
+
+    assert checks.by_label(Table()) == [{"a": 1.0}]

@@ -129,8 +129,12 @@ def is_number(value: object) -> bool:
 def by_label(value: Any) -> Any:
     """A pandas Series with text as labels as a dict, a DataFrame as a list of those; else the value itself.
 
+    A DataFrame of polars is a list of dicts, too.
+
     Without this their values would be taken by position, whatever the labels say.
     """
+    if hasattr(value, "to_dicts"):
+        return value.to_dicts()
     columns = getattr(value, "columns", None)
     labels = getattr(value, "index", None) if columns is None else columns
     if not hasattr(value, "to_dict") or labels is None or not all(isinstance(label, str) for label in labels):

@@ -76,8 +76,10 @@ def test_an_error_while_a_trial_waits_is_raised_also_where_the_storage_is_away(
     monkeypatch.setattr(time, "sleep", fail)
     monkeypatch.setattr(study._storage, "set_trial_state_values", fail)
     monkeypatch.setattr(study._storage, "set_trial_system_attr", fail)
-    with pytest.raises(ConnectionError, match="the server is away"):
+    with pytest.raises(ConnectionError, match="the server is away") as raised:
         study.ask()
+    stays = "trial 1 stays in flight, because the storage does not answer: the server is away"
+    assert raised.value.__notes__ == [stays]
 
 
 def test_a_retry_that_lost_its_worker_before_its_first_heartbeat_frees_its_place(

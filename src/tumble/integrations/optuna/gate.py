@@ -113,9 +113,9 @@ class Gate:
             self._admit(study, trial)
         except (BudgetExhausted, TrialsExhausted):
             raise
-        except BaseException:  # Ctrl-C, or a storage that fails
+        except BaseException as ended:  # Ctrl-C, or a storage that fails
             if self.withdraws:
-                _withdraw(study, trial)
+                _withdraw(study, trial, ended)
             raise
 
     def _admit(self, study: optuna.Study, trial: FrozenTrial) -> None:
@@ -234,10 +234,12 @@ def refused(
     return error
 
 
-def _withdraw(study: optuna.Study, trial: FrozenTrial) -> None:
-    """Make a trial void that nobody will run, as far as the storage answers: others would wait for it."""
-    with contextlib.suppress(Exception):
+def _withdraw(study: optuna.Study, trial: FrozenTrial, ended: BaseException) -> None:
+    """Make a trial void that nobody will run: others would wait for it. `ended` says where that failed."""
+    try:
         _make_void(study, trial, "withdrawn before it started", end=True)
+    except Exception as error:
+        ended.add_note(f"trial {trial.number} stays in flight, because the storage does not answer: {error}")
 
 
 def _make_void(study: optuna.Study, trial: FrozenTrial, reason: str, *, end: bool) -> None:

@@ -16,7 +16,7 @@ def titles(figure) -> list[str]:
 
 def test_the_overview_has_every_figure_of_the_page(tmp_path: Path) -> None:
     opt = small_optimizer()
-    for value in (2.2, 2.1):
+    for value in (2.2, 2.1, 2.0):
         opt.tell(opt.ask(), value, [-0.5])
     figure = plots.overview(opt, label="cost")
     figure.savefig(tmp_path / "overview.png")

@@ -359,6 +359,6 @@ def test_a_study_of_crashes_alone_is_drawn() -> None:
 
 
 def test_a_study_that_ran_has_every_figure(tmp_path: Path) -> None:
-    ledger = Ledger(read_study_file(write_study(tmp_path, trials=6)))
+    ledger = Ledger(read_study_file(write_study(tmp_path, trials=8)))
     Runner(ledger).run()
     assert list(plotly_figures.figures(ledger)) == NAMES

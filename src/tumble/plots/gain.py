@@ -23,6 +23,11 @@ class GainPath:
     expected: list[float]
     bound: list[float | None]
 
+    @property
+    def is_line(self) -> bool:
+        """Whether there is something to draw: a single point makes no line."""
+        return len(self.number) > 1
+
 
 def gain_data(opt: Optimizer) -> GainPath:
     """What the trials left were expected to gain, before each trial that says so.

@@ -89,7 +89,7 @@ def _drawings(opt: Optimizer, sign: float, label: str) -> list[tuple[str, Drawin
         drawings.append(("the edge of safety", lambda ax: draw_surface(ax, surface)))
     for part in slices_data(opt, sign=sign):
         drawings.append((f"along {part.name}", partial(draw_slice, data=part, level=level, label=label)))
-    if gain.number:
+    if gain.is_line:
         drawings.append(("expected gain of what is left", lambda ax: draw_gain(ax, gain, label)))
     drawings.append(("how much hangs on each", lambda ax: draw_importance(ax, importance, label)))
     drawings.append(("predicted, and happened", lambda ax: draw_forecast(ax, forecast)))

@@ -41,7 +41,7 @@ def figures(ledger: Ledger) -> dict[str, go.Figure]:
     if found.surface is not None:
         drawn["surface"] = surface_figure(found.surface, label)
     drawn["slices"] = slices_figure(found.slices, label, found.level)
-    if found.gain.number:
+    if found.gain.is_line:
         drawn["expected-gain"] = gain_figure(found.gain, label)
     drawn["importance"] = importance_figure(found.importance, label)
     drawn["predicted-and-happened"] = forecast_figure(found.forecast)

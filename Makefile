@@ -10,6 +10,8 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 # environment says; without the compiled files every process that a test starts would take three times as long.
 export PIP_NO_COMPILE = 1
 export PYTHONDONTWRITEBYTECODE =
+# Root needs `useradd` for the PostgreSQL of the tests, and not every PATH of root has the folder that it is in.
+export PATH := $(PATH):/usr/sbin
 CODE = $(wildcard src tests experiments benchmarks examples docs packaging)
 
 # What `make run` needs, and what `make test`, `make docs` and `make bench` need.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.tables import table
 from experiments.runs.methods import PEERS
 from experiments.runs.records import Line
 from tumble.errors import InputError
@@ -17,7 +18,8 @@ from .scores import Run
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 ASSETS = ROOT / "docs" / "assets" / "benchmarks"
-VERDICT, MODEL, SEARCH, TUNING = 10_000, 22_000, 42_000, 0  # the blocks of the page
+VERDICT, TUNING = 42_000, 0  # the blocks of the page
+RIVALS = ("GPSampler", "LogCEI")  # whom every verdict is read against
 
 
 def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOLDER) -> list[Path]:
@@ -28,19 +30,31 @@ def rebuild(path: Path = PAGE, assets: Path = ASSETS, folder: Path = results.FOL
 
 def sections(folder: Path = results.FOLDER) -> dict[str, str]:
     """The text of each part of the page, by the name of its mark."""
-    lines, model, search = (_verdict_lines(folder, block) for block in (VERDICT, MODEL, SEARCH))
+    lines = _verdict_lines(folder, VERDICT)
     found = {"verdict": verdict(lines, "assets/benchmarks") if lines else state(lines)}
-    found["model"] = verdict(model) if model else state(model)
-    found["search"] = verdict(search) if search else state(search)
-    return found | {
-        name: rows(results.published(f"{name}-{TUNING}", folder)) for name in ("ablation", "foils")
-    }
+    found["blocks"] = blocks(folder)
+    for name in ("ablation", "foils"):
+        found[name] = rows(results.published(f"{name}-{TUNING}", folder))
+    return found
 
 
 def won(folder: Path = results.FOLDER) -> str:
     """The short of the verdict: the share of runs that tumble won against each other row."""
     lines = _verdict_lines(folder, VERDICT)
     return f"{page.win_table(page.runs_of(lines))}\n\n{state(lines)}" if lines else state(lines)
+
+
+def blocks(folder: Path = results.FOLDER) -> str:
+    """Every verdict that was published, a line each: the share of runs won against `RIVALS`."""
+    found = []
+    for block in results.blocks(folder):
+        lines = _verdict_lines(folder, block)
+        results.one_state(lines)
+        runs = page.runs_of(lines)
+        commit = next(line["commit"] for line in lines if line["method"] not in PEERS)
+        found.append([str(block), f"`{commit}`", *page.shares(runs, RIVALS)])
+    header = [f"{title}: {rival}" for title in page.VIEWS.values() for rival in RIVALS]
+    return table(("block", "commit", *header), found) if found else state(())
 
 
 def _verdict_lines(folder: Path, block: int) -> list[Line]:

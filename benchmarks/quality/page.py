@@ -88,13 +88,20 @@ def rank_table(runs: Mapping[str, Sequence[Run]], view: View) -> str:
 
 def win_table(runs: Mapping[str, Sequence[Run]], mine: str = OURS.name) -> str:
     """Our share of won runs against each other row, in both readings."""
-    readings = {view: scores_of(runs, view) for view in VIEWS}
-    rows = []
-    for rival in runs:
-        if rival != mine:
-            shares = [compare.over_problems(compare.wins(readings[v], mine, rival)) for v in VIEWS]
-            rows.append([rival, *(share.percent for share in shares), str(shares[0].n)])
+    problems = {name: {run.problem for run in group} for name, group in runs.items()}
+    rows = [
+        [rival, *shares(runs, (rival,), mine), str(len(problems[rival] & problems[mine]))]
+        for rival in runs
+        if rival != mine
+    ]
     return table(("against", *VIEWS.values(), "problems"), rows)
+
+
+def shares(runs: Mapping[str, Sequence[Run]], rivals: Sequence[str], mine: str = OURS.name) -> list[str]:
+    """Our share of won runs against each rival, reading by reading; "not run" where a rival was not."""
+    readings = [scores_of(runs, view) for view in VIEWS]
+    wins = [compare.wins(scores, mine, rival) for scores in readings for rival in rivals]
+    return [compare.over_problems(won).percent if won else "not run" for won in wins]
 
 
 def duel_lines(runs: Mapping[str, Sequence[Run]], mine: str = OURS.name) -> list[str]:

@@ -45,6 +45,12 @@ def names(table: str, block: int) -> tuple[str, ...]:
     return (f"{ours}-{block}", f"peers-{block}") if ours == "ours" else (f"{ours}-{block}",)
 
 
+def blocks(folder: Path = FOLDER) -> list[int]:
+    """The blocks of seeds whose verdicts are published, in order."""
+    stems = (path.name.split(".")[0] for path in folder.glob("ours-*.jsonl.xz"))
+    return sorted(int(name.removeprefix("ours-")) for name in stems)
+
+
 def publish_table(lines: Sequence[Line], table: str, block: int, folder: Path = FOLDER) -> list[Path]:
     """Write the lines of a table to its files; `InputError` where they come from two states of the code."""
     one_state(lines)

@@ -55,15 +55,14 @@ def test_the_page_is_filled_between_its_marks(lines, tmp_path):
     path = tmp_path / "page.md"
     path.write_text(
         "".join(
-            f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n"
-            for n in ("verdict", "model", "search", "ablation", "foils")
+            f"# {n}\n<!-- {n} -->\nold\n<!-- /{n} -->\n" for n in ("verdict", "blocks", "ablation", "foils")
         )
     )
     written = manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert [p.name for p in written] == ["page.md", "profiles.svg", "claims.svg"]
     text = path.read_text()
     assert "old" not in text
-    assert text.count("*Nothing is published yet.*") == 4
+    assert text.count("*Nothing is published yet.*") == 2
     manual.rebuild(path, tmp_path / "assets", tmp_path / "lines")
     assert path.read_text() == text
 
@@ -98,6 +97,20 @@ def test_the_short_of_a_verdict_is_its_wins_and_its_state(lines, tmp_path):
     table, _, state = manual.won(tmp_path).rpartition("\n\n")
     assert table.startswith("| against")
     assert state.startswith("*tumble as of commit `c0ffee1`")
+
+
+def test_every_verdict_has_its_line_among_those_before(lines, tmp_path):
+    assert manual.blocks(tmp_path) == "*Nothing is published yet.*"
+    some = [line for line in lines if line["block"] in ("tumble", "random", "GPSampler")]
+    results.publish_table(some, "verdict", 42_000, tmp_path)
+    results.publish_table(lines, "verdict", 9_000, tmp_path)
+    early, late = manual.blocks(tmp_path).splitlines()[2:]
+    assert [cell.strip() for cell in early.split("|")[1:-1]] == [
+        "9000", "`c0ffee1`", "4 of 4", "3 of 3", "4 of 4", "3 of 3",
+    ]  # fmt: skip
+    assert [cell.strip() for cell in late.split("|")[1:-1]] == [
+        "42000", "`c0ffee1`", "4 of 4", "not run", "4 of 4", "not run",
+    ]  # fmt: skip
 
 
 def test_peers_alone_are_no_verdict(lines, tmp_path):

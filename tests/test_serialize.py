@@ -258,7 +258,7 @@ def test_numbers_may_have_gaps_but_must_rise():
         (8, "skipped"),
         (9, "told"),
     ]
-    with pytest.raises(tumble.InputError, match="there is no trial 1; 4 were asked or told so far"):
+    with pytest.raises(tumble.InputError, match="there is no trial 1; 4 trials were asked or told so far"):
         back.skip(1)
     data["history"].reverse()
     with pytest.raises(tumble.InputError, match=r"the numbers of the trials must rise, not \[7, 0\]"):

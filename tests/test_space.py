@@ -244,7 +244,7 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: N(1, 4, step=7), "only one value to try"),
         (lambda: N(0, 2**60), "high must be at most 2^53 in size"),
         (lambda: C(()), "at least two"),
-        (lambda: C(("a",)), "drop the parameter"),
+        (lambda: C(("a",)), "add another, or give the parameter one fixed value"),
         (lambda: C("abc"), "must be a list"),
         (lambda: C(("a", "a")), "must differ from each other, but 'a' and 'a' are equal"),
         (lambda: C((1, True)), "must differ from each other, but 1 and True are equal"),

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import checks
 from .errors import InputError
+from .explanation import count
 from .trials import Suggestion, Trial
 
 
@@ -23,7 +24,8 @@ def named(trials: Sequence[Trial], trial: Suggestion | Trial | int) -> Trial:
         raise InputError(f"a trial is named by its Suggestion or its number, not {checks.show(trial)}")
     record = next((t for t in trials if t.number == number), None)
     if record is None:
-        raise InputError(f"there is no trial {number}; {len(trials)} were asked or told so far")
+        known = count(len(trials), "trial was", "trials were")
+        raise InputError(f"there is no trial {number}; {known} asked or told so far")
     if isinstance(trial, Suggestion | Trial) and not _is_same(trial.x, record.x):
         what = type(trial).__name__.lower()
         raise InputError(

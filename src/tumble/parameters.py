@@ -353,7 +353,8 @@ class Categorical:
                 checks.choice(choice, "a choice")
         if len(self.choices) < 2:
             raise InputError(
-                f"choices need at least two values, but {list(self.choices)!r} came: drop the parameter"
+                f"choices need at least two values, but {list(self.choices)!r} came: add another, or give "
+                "the parameter one fixed value"
             )
         _check_distinct(self.choices)
 

@@ -515,15 +515,46 @@ def test_a_recommendation_worse_than_the_best_trial_says_why(cli: Cli, tmp_path:
 
 def test_a_measurement_that_is_partly_noise_is_called_so(tmp_path: Path) -> None:
     config = read_study_file(write_study(tmp_path))
-    found, choice = Found(3, {"x": 0.2}, 1.0, {}), Recommended({"x": 0.3}, 1.2, 0.1, 0.995, True)
+    found = Found(3, {"x": 0.2, "y": 0.2}, 1.0, {})
+    choice = Recommended({"x": 0.3, "y": 0.2}, 1.2, 0.1, 0.995, True)
     assert show.is_better(found, choice, config)
-    assert not show.is_better(found, replace(choice, x={"x": 0.2}), config)  # that trial's own setting
+    assert not show.is_better(found, replace(choice, x=found.parameters), config)  # that trial's own setting
     assert not show.is_better(found, replace(choice, std=0.3), config)  # no difference to speak of
     assert not show.is_better(replace(found, value=1.3), choice, config)
-    said = show.because(found, Prediction(1.25, 0.05, 0.995, 0.99), config)
+    noisy, unsafe = Prediction(1.25, 0.05, 0.995, 0.99), Prediction(1.25, 0.05, 0.88, 0.99)
+    said = show.because(found, choice, noisy, config)
     assert (
         said == "by the model the setting of trial 3 has cost = 1.25 ± 0.05: one measurement is partly noise"
     )
+    said = show.because(found, replace(choice, reached=False), unsafe, config)
+    assert said.endswith("by the model its setting has P(safe) = 88 %, less than the recommended one")
+
+
+def test_a_best_trial_that_breaks_a_known_constraint_is_not_called_noise(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", extra='known = ["x + y <= 1.5"]')
+    (tmp_path / "old.csv").write_text("x,y,cost,load\n.1,.1,3,-3\n.9,.9,1,-3\n.5,.5,2,-3\n")
+    cli("import", file, tmp_path / "old.csv")
+    out = cli("best", file)[1]
+    assert out.endswith('because      the setting of trial 1 does not keep "x + y <= 1.5", which is known\n')
+
+
+def test_a_method_without_a_safe_start_names_the_file_and_the_ways_out(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", extra='method = "safe-set"', start=False)
+    code, out, err = cli("ask", file)
+    assert (code, out) == (2, "")
+    assert f"{file}: method: 'safe-set' never leaves what is known to be safe" in err
+    for remedy in ("[start]", "tumble try", "import old trials", 'method = "tumble"'):
+        assert remedy in err
+    assert "opt.tell" not in err
+
+
+def test_when_all_trials_are_used_the_one_in_flight_is_named(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="", trials=1, failures=1)
+    cli("ask", file)
+    code, _, err = cli("ask", file)
+    assert code == 4
+    assert "1 of 1 trial is told or in flight: trial 0, by hand since " in err
+    assert f"(tell or skip it); raise trials in {file} to go on" in err
 
 
 def test_the_version_is_printed(cli: Cli) -> None:

@@ -24,7 +24,7 @@ def test_several_are_asked_for_and_fewer_are_handed_out_with_the_reason(cli: Cli
     assert code == 0
     assert "trial 3" in out
     assert err.startswith(
-        "tumble: 1 of 2 trials may start now: 4 of 4 trials are told or in flight (4); raise"
+        "tumble: 1 of 2 trials may start now: 4 of 4 trials are told or in flight: trial 0, by hand "
     )
     code, out, err = cli("ask", file, "-n", 2, "--json")
     assert (code, out) == (4, "")

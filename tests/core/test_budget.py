@@ -244,8 +244,8 @@ def test_a_trial_that_took_more_than_its_share_leaves_less_to_the_others():
 
 
 def test_the_reasons_to_stop_say_what_happened():
-    chosen = "as far as the search chose them, P(safe) can't be trusted here"
-    assert beyond(3, 2) == f"3 trials failed where 2 may; {chosen}"
+    unless = "unless trials of your own, or a changed budget or limit, did it, P(safe) is too high here"
+    assert beyond(3, 2) == f"3 trials failed where 2 may; {unless}"
     assert "P(safe) = 97 %, and all trials left may take a risk of 1.5 %" in nothing_safe_enough(
         0.97, 0.015, True
     )

@@ -30,6 +30,7 @@ from tumble.studies.records import Entry
 from tumble.studies.runner import Runner
 from tumble.studies.store import TrialStore
 from tumble.studies.study_file import read_study_file
+from tumble.studies.surprise import doubts_about
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -264,7 +265,7 @@ def test_nothing_is_left_after_the_last_trial(tmp_path: Path) -> None:
     good = {"cost": 1.0, "load": -1.0}
     ledger.tell(ledger.ask().number, good)
     ledger.ask()
-    with pytest.raises(tumble.TrialsExhausted, match=r"^2 of 2 trials are told or in flight \(1\); raise"):
+    with pytest.raises(tumble.TrialsExhausted, match=r"^2 of 2 trials are told or in flight: trial 1, by"):
         ledger.ask()
     assert len(ledger.entries()) == 2
     ledger.tell(1, good)
@@ -369,7 +370,7 @@ def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None
     ledger = open_study(tmp_path)
     with pytest.raises(tumble.InputError, match="nothing to confirm"):
         ledger.confirm()
-    for _ in range(3):
+    for _ in range(5):
         asked = ledger.ask()
         x, y = asked.x["x"], asked.x["y"]
         assert isinstance(x, float)
@@ -380,7 +381,10 @@ def test_a_recommendation_is_confirmed_as_a_billed_trial(tmp_path: Path) -> None
     asked = ledger.confirm()
     assert asked.x == found.x
     assert asked.mode == "confirm"
-    assert ledger.status().trials_left == 4
+    assert (asked.mean, asked.std) == pytest.approx((found.mean, found.std))
+    assert doubts_about(ledger, asked.number, {"cost": 90_000.0, "load": -1.0})  # a slip is noticed here, too
+    assert not doubts_about(ledger, asked.number, {"cost": found.mean, "load": -0.1})
+    assert ledger.status().trials_left == 2
     restored = tumble.Optimizer.from_dict(ledger.optimizer().to_dict())
     assert restored.trials[-1].suggestion is not None
     assert restored.trials[-1].suggestion.mode == "confirm"

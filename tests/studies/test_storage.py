@@ -96,6 +96,16 @@ def test_a_file_that_holds_no_study_is_called_so(tmp_path: Path, sql: str) -> No
         Ledger(read_study_file(file), reading=True)
 
 
+def test_a_database_whose_maker_was_killed_holds_no_study_yet(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    Ledger(read_study_file(file)).ask()
+    with contextlib.closing(sqlite3.connect(tmp_path / "bowl.db")) as connection, connection:
+        connection.execute("DELETE FROM version_info")  # the tables are made first, and then this row
+    with pytest.raises(NoStudy, match="nothing was asked yet"):
+        Ledger(read_study_file(file), reading=True)
+    assert Ledger(read_study_file(file)).ask().number == 1  # whoever may write makes it whole
+
+
 @pytest.mark.parametrize("said", ["database disk image is malformed", "file is not a database"])
 def test_a_file_that_is_damaged_on_the_way_is_not_said_to_lose_nothing(said: str) -> None:
     error = sqlalchemy.exc.DatabaseError("SELECT 1", {}, sqlite3.DatabaseError(said))

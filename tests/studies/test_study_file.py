@@ -305,7 +305,7 @@ BAD = {
     "one choice": (edit('["hss", "carbide"]', '["hss"]'), "parameters.bit: choices need at least two values"),
     "no choices": (
         edit('["hss", "carbide"]', "[]"),
-        "at least two values, but [] came: drop the parameter; write for example: { choices = [",
+        "but [] came: add another, or give the parameter one fixed value; write for example: { choices = [",
     ),
     "the same choice twice": (
         edit('["hss", "carbide"]', '["hss", "hss"]'),

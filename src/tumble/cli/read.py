@@ -59,7 +59,7 @@ def best(file: Path, json: bool) -> None:
         print(f"expected     {show.expected(expected, ledger.config)}")
     print(f"recommended  {show.recommended(choice, ledger.config)}")
     if found and choice and show.is_better(found, choice, ledger.config):
-        print(f"because      {show.because(found, predict(ledger, found), ledger.config)}")
+        print(f"because      {show.because(found, choice, predict(ledger, found), ledger.config)}")
 
 
 @click.command(epilog=EPILOG)

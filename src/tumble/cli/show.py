@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tumble.trials import Expected, Recommended, Suggestion
 
 MOST_NAMED = 10  # columns in one line
+LESS = ", less than the recommended one"
 
 
 def as_json(value: object) -> str:
@@ -145,13 +146,15 @@ def is_better(found: Found, choice: Recommended, config: StudyConfig) -> bool:
     return gain > choice.std and choice.x != found.parameters
 
 
-def because(found: Found, predicted: Prediction, config: StudyConfig) -> str:
+def because(found: Found, choice: Recommended, predicted: Prediction, config: StudyConfig) -> str:
     """Why the best safe trial is not recommended, although it was better."""
+    broken = config.space.broken({name: found.parameters[name] for name in config.space.names})
+    if broken:
+        return f'the setting of trial {found.trial} does not keep "{broken[0]}", which is known'
     if predicted.p_safe < predicted.needed:
-        return (
-            f"trial {found.trial} was safe, but by the model its setting has P(safe) = "
-            f"{percent(predicted.p_safe)}, and a recommendation needs {percent(predicted.needed)}"
-        )
+        safe = f"trial {found.trial} was safe, but by the model its setting has P(safe) = "
+        needs = f"and a recommendation needs {percent(predicted.needed)}"
+        return f"{safe}{percent(predicted.p_safe)}{f', {needs}' if choice.reached else LESS}"
     return (
         f"by the model the setting of trial {found.trial} has {config.objective} = {number(predicted.mean)} "
         f"± {predicted.std:.2g}: one measurement is partly noise"

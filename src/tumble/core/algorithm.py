@@ -39,6 +39,13 @@ NO_SAFE_START = (
 )
 
 
+class NoSafeStart(InputError):
+    """The method must start from a safe trial, and none is known."""
+
+    def __init__(self) -> None:
+        super().__init__(NO_SAFE_START)
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """argmin μ subject to φ >= ρ_safe; the safest point where nothing reaches it."""
@@ -79,11 +86,11 @@ def propose(
 
     Raises
     ------
-    InputError
+    NoSafeStart
         If the method must start from a safe trial and none is known.
     """
     if method.own_level is not None and not history.safe.any():
-        raise InputError(NO_SAFE_START)
+        raise NoSafeStart
     decision = decide(
         state, told=len(history.X), failed=int(history.failed.sum()), crashed=int(history.crashed.sum()),
         safe_known=bool(history.safe.any()), settings=settings,

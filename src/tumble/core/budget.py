@@ -273,9 +273,9 @@ def stop_reason(failed: int, allowed: int | None, safe_seen: bool) -> str:
 
 
 def beyond(failed: int, allowed: int) -> str:
-    """Why every door stops where more trials failed than may; some may have been chosen by others."""
-    known = f"{_trials(failed)} failed where {allowed} may"
-    return f"{known}; as far as the search chose them, P(safe) can't be trusted here"
+    """Why every door stops where more trials failed than may."""
+    others = "trials of your own, or a changed budget or limit,"
+    return f"{_trials(failed)} failed where {allowed} may; unless {others} did it, P(safe) is too high here"
 
 
 def _trials(count: int) -> str:

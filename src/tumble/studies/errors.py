@@ -56,6 +56,17 @@ class NoCommand(StudyFileError):
         self.path = path
 
 
+class NoSafeTrial(StudyFileError):
+    """The method starts from a safe trial, and the study has none."""
+
+    def __init__(self, path: Path, method: str) -> None:
+        super().__init__(
+            f"{path}: method: {method!r} never leaves what is known to be safe, and no safe trial is known; "
+            "name a safe setting under [start], try one (tumble try), import old trials, or write "
+            'method = "tumble"'
+        )
+
+
 class ResultNotFinite(InputError):
     """A result that was told is not a finite number, or is too large to learn from."""
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
+from tumble.core.algorithm import NoSafeStart
 from tumble.core.budget import beyond
 from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
@@ -27,7 +28,7 @@ from tumble.parameters import Choice
 from tumble.studies.asking import confirm_note, is_part_of, start_note, try_note
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch
-from tumble.studies.errors import StudyFileError, TrialOver
+from tumble.studies.errors import NoSafeTrial, StudyFileError, TrialOver
 from tumble.studies.evolution import fit_to_study
 from tumble.studies.kept import KeptFiles, KeptResult
 from tumble.studies.locking import lock_study
@@ -163,7 +164,7 @@ class Ledger:
         found = self.recommend()
         if found is None:
             raise InputError("there is nothing to confirm yet: tell a trial first")
-        return self._hand_out(confirm_note(found), owner)
+        return self._hand_out(confirm_note(self.config, self.optimizer(), found), owner)
 
     def try_(self, parameters: Mapping[str, Choice], owner: Owner = BY_HAND) -> Suggestion:
         """A new trial with a setting of one's own; billed like any other.
@@ -362,7 +363,9 @@ class Ledger:
         """
         status, config = self.status(), self.config
         if status.trials_left <= 0:
-            raise TrialsExhausted(f"{_all_used(status, config)}; raise trials in {config.path} to go on")
+            flying = f": {holders(self.entries())}" if status.pending else ""
+            why = f"{_all_used(status, config)}{flying}"
+            raise TrialsExhausted(f"{why}; raise trials in {config.path} to go on")
         if config.failures is not None and status.failures > config.failures:
             raise BudgetExhausted(
                 f"{beyond(status.failures, config.failures)}; look at the trials that failed, and raise "
@@ -397,6 +400,8 @@ class Ledger:
         except BaseException as error:
             if not is_outage(error) and not self.store.get(trial_id).state.is_finished():
                 self.store.make_void(trial_id, "unstarted", "withdrawn before it started")
+            if isinstance(error, NoSafeStart):
+                raise NoSafeTrial(self.config.path, str(self.config.method)) from None
             raise
         return self._suggestion(trial_id, x)
 
@@ -490,7 +495,7 @@ class Ledger:
 def _all_used(status: Status, config: StudyConfig) -> str:
     """That no trial is left, in words; a study file may have been edited to fewer than there are."""
     used = status.trials + status.pending
-    flying = f" or in flight ({status.pending})" if status.pending else ""
+    flying = " or in flight" if status.pending else ""
     if used > config.trials:
         return f"{count(used, 'trial')} are told{flying}, more than trials = {config.trials}"
     return f"{used} of {count(used, 'trial is', 'trials are')} told{flying}"

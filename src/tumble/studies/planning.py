@@ -37,9 +37,10 @@ class Cost:
 
     def __str__(self) -> str:
         """One line of the plan."""
-        change = f"asks for P(safe) >= {self.rho_after:.3f} instead of {self.rho_before:.3f}"
-        then = count(self.careful, "careful trial")
-        return f"  failure {self.failure} in trial {self.trial}: {change}, then {then}"
+        before, after = f"{self.rho_before:.3f}", f"{self.rho_after:.3f}"
+        change = f"instead of {before}" if before != after else "as before"
+        then = f", then {count(self.careful, 'careful trial')}" if self.careful else ""
+        return f"  failure {self.failure} in trial {self.trial}: asks for P(safe) >= {after} {change}{then}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Plan:
             f"{count(self.trials, 'trial')}{self._survey}.",
         ]
         if self.costs:
-            lines += ["If every bold trial fails:", *map(str, self.costs)]
+            lines += ["If every bold trial fails (the first one is trial 1 here):", *map(str, self.costs)]
         if len(self.costs) == self.failures > 0 and self.costs[-1].trial < self.trials:
             lines += [f"With none left after that, P(safe) >= {_shown(self.rho_end)} is asked for."]
         return "\n".join(lines)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tumble import __version__
+from tumble.explanation import count
 from tumble.serialize import plain
 from tumble.shown import NOT_SEEN, safety
 from tumble.studies.config import StudyConfig
@@ -61,8 +62,10 @@ def _static(name: str) -> str:
 
 def _about(config: StudyConfig) -> str:
     now = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    budget = "no limit of failures" if config.failures is None else f"B = {config.failures} failures"
-    return f"{now} · tumble {__version__} · seed {config.seed} · T = {config.trials} trials, {budget}"
+    budget = "no limit of failures" if config.failures is None else f"B = {count(config.failures, 'failure')}"
+    return (
+        f"{now} · tumble {__version__} · seed {config.seed} · T = {count(config.trials, 'trial')}, {budget}"
+    )
 
 
 def _summary(ledger: Ledger) -> dict[str, str]:

@@ -65,6 +65,8 @@ def open_storage(config: StudyConfig, *, reading: bool = False, creating: bool =
         except (*UNUSABLE, *MISSPELT) as error:
             final = isinstance(error, MISSPELT) or "locked" in cause_of(error)
             if final or attempt == ATTEMPTS - 1:
+                if sqlite and reading and _is_half_made(_file(config.storage), error):
+                    raise _not_in(config) from None
                 raise _not_opened(config, error) from None
             time.sleep(0.1 * 2**attempt)
         else:
@@ -159,9 +161,21 @@ def _connect_to_read(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=BUSY, check_same_thread=False)
 
 
+def _is_half_made(file: Path, error: BaseException) -> bool:
+    """Whether the maker of a database was killed before it was whole: then reading it wants to write.
+
+    A journal beside the file is another matter: only who may write can undo what is half written.
+    """
+    return "readonly" in cause_of(error).lower() and not Path(f"{file}-journal").exists()
+
+
+def _not_in(config: StudyConfig) -> NoStudy:
+    return NoStudy(config.path, f"there is no study in {_file(config.storage)}")
+
+
 def _not_opened(config: StudyConfig, error: BaseException) -> StudyFileError:
     if "no such table" in cause_of(error):  # an empty file, or a database of something else
-        return NoStudy(config.path, f"there is no study in {_file(config.storage)}")
+        return _not_in(config)
     url = storage_url.shown(config.storage)
     why = storage_url.scrub(cause_of(error), config.storage) or type(error).__name__
     return StudyFileError(f"{config.path}: storage: {url} can't be opened ({why}); {remedy_for(error)}")

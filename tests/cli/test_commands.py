@@ -23,7 +23,9 @@ from tests.forked import Forked
 from tests.studies.test_study_file import BAD
 from tests.study_files import write_mill, write_study
 from tumble.cli import show
+from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import this_runner
 from tumble.studies.planning import make_plan
 from tumble.studies.prediction import Prediction
 from tumble.studies.records import Found, Status
@@ -546,6 +548,17 @@ def test_a_method_without_a_safe_start_names_the_file_and_the_ways_out(cli: Cli,
     for remedy in ("[start]", "tumble try", "import old trials", 'method = "tumble"'):
         assert remedy in err
     assert "opt.tell" not in err
+
+
+def test_who_asks_is_told_of_a_result_that_a_killed_runner_had_kept(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    ledger = Ledger(read_study_file(file))
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    asked = ledger.ask(dead)
+    ledger.kept.keep(KeptResult(0, dict(asked.x), {"cost": 1.0, "load": -1.0}, None, dead))
+    code, out, err = cli("ask", file)
+    assert (code, "trial 1" in out) == (0, True)
+    assert err == "tumble: the result of trial 0, which a killed runner had kept, is told\n"
 
 
 def test_when_all_trials_are_used_the_one_in_flight_is_named(cli: Cli, tmp_path: Path) -> None:

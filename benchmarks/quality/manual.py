@@ -9,7 +9,7 @@ from benchmarks.tables import table
 from experiments.runs.methods import PEERS
 from experiments.runs.records import Line
 from tumble.errors import InputError
-from tumble.explanation import count
+from tumble.shown import count
 
 from . import curves, page, pictures, results
 from .plan import OURS

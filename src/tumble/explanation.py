@@ -41,7 +41,7 @@ def explain(s: Suggestion, method: str, safe_range: float = 0.0) -> str:
     """
     little = s.gain_bound is not None and s.gain_bound < LITTLE * safe_range
     gain = f"; little is left to gain: at most {s.gain_bound:.2g}" if little else ""
-    left = f"{_failures(s)}, {count(s.trials_left, 'trial')} after it{gain}"
+    left = f"{_failures(s)}, {shown.count(s.trials_left, 'trial')} after it{gain}"
     value = f"predicted {s.mean:.4g} ± {s.std:.2g}" if s.mean == s.mean else shown.NOT_SEEN
     p = _safety(s)
     if s.mode == "try":
@@ -75,7 +75,7 @@ def _safety(s: Suggestion) -> str:
 
 def _failures(s: Suggestion) -> str:
     """How many failures are left, and which trials in flight may use them."""
-    left = f"{count(s.failures_left, 'failure')} left to spend"
+    left = f"{shown.count(s.failures_left, 'failure')} left to spend"
     if not s.held_by or not s.failures_left:
         return left
     return f"{left}, shared with {_trials(s.held_by)} in flight"
@@ -87,16 +87,6 @@ def _trials(numbers: Sequence[int]) -> str:
     if len(numbers) > MOST_NAMED:
         return f"{len(numbers)} trials"
     return f"trials {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
-
-
-def count(n: int, one: str, many: str | None = None) -> str:
-    """So many of something: 1 trial, 2 trials."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
-
-
-def all_are(n: int, noun: str) -> str:
-    """All 20 trials are, or the only trial is."""
-    return f"the only {noun} is" if n == 1 else f"all {n} {noun}s are"
 
 
 def _percent(p: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import checks
 from .errors import InputError
-from .explanation import count
+from .shown import count
 from .trials import Suggestion, Trial
 
 

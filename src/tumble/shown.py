@@ -1,4 +1,4 @@
-"""How outcomes and probabilities look, the same at every door."""
+"""How outcomes, probabilities and counts look, the same at every door."""
 
 import shlex
 from pathlib import Path
@@ -30,6 +30,16 @@ def safety(p: float) -> str:
     ('P(safe) = 97 %', 'P(safe) > 99.99 %')
     """
     return "P(safe) > 99.99 %" if p > SURE else f"P(safe) = {percent(p)}"
+
+
+def count(n: int, one: str, many: str | None = None) -> str:
+    """So many of something: 1 trial, 2 trials."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def all_are(n: int, noun: str) -> str:
+    """All 20 trials are, or the only trial is."""
+    return f"the only {noun} is" if n == 1 else f"all {n} {noun}s are"
 
 
 def as_word(path: Path) -> str:

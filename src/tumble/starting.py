@@ -10,7 +10,7 @@ from .core.arrays import Array
 from .core.search.modes import Proposal, differ
 from .core.settings import Settings
 from .errors import BudgetExhausted, BudgetReserved, TrialsExhausted
-from .explanation import all_are, count
+from .shown import all_are, count
 from .trials import OnExhausted, Trial
 
 NO_TRIAL = (

@@ -11,7 +11,7 @@ from tumble.cli import show
 from tumble.cli.change import open_ledger
 from tumble.cli.options import EPILOG, PATH, WHOLE, WholeNumberBetween, as_json, study_file
 from tumble.errors import InputError
-from tumble.explanation import count
+from tumble.shown import count
 from tumble.studies import tables
 from tumble.studies.outputs import check_output
 from tumble.studies.study_file import read_study_file

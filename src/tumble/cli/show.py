@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tumble import shown
-from tumble.explanation import count
+from tumble.shown import count
 
 if TYPE_CHECKING:
     from tumble.studies.config import StudyConfig

@@ -21,10 +21,10 @@ from tumble.core.algorithm import NoSafeStart
 from tumble.core.budget import beyond
 from tumble.core.gain import is_too_little
 from tumble.errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from tumble.explanation import all_are, count
 from tumble.integrations.optuna.notes import DECISION, FIXED, Kind, decision
 from tumble.optimizer import Optimizer
 from tumble.parameters import Choice
+from tumble.shown import all_are, count
 from tumble.studies.asking import confirm_note, is_part_of, start_note, try_note
 from tumble.studies.config import StudyConfig
 from tumble.studies.deaths import DeathWatch

@@ -8,8 +8,8 @@ from tumble import checks
 from tumble.core import budget
 from tumble.core.settings import Settings
 from tumble.errors import InputError
-from tumble.explanation import count
 from tumble.methods import resolve_settings
+from tumble.shown import count
 from tumble.studies.config import StudyConfig
 
 MOST = 100_000  # trials of a plan

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tumble import __version__
-from tumble.explanation import count
 from tumble.serialize import plain
-from tumble.shown import NOT_SEEN, safety
+from tumble.shown import NOT_SEEN, count, safety
 from tumble.studies.config import StudyConfig
 from tumble.studies.figures import numbers
 from tumble.studies.preview import next_setting

@@ -434,7 +434,7 @@ def test_the_trials_of_another_sampler_teach_unbilled_in_a_new_study() -> None:
     old = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     old.optimize(objective, n_trials=8)
     old.sampler = sampler(failures=2)
-    with pytest.raises(tumble.BudgetExhausted, match="8 trials failed where 2 may; as far as the search"):
+    with pytest.raises(tumble.BudgetExhausted, match="8 trials failed where 2 may; unless trials of"):
         old.ask()
     new = optuna.create_study(sampler=sampler(failures=2))
     for trial in old.trials[:8]:

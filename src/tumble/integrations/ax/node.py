@@ -39,9 +39,9 @@ from ... import checks, counting, serialize, starting
 from ...core.budget import beyond
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, BudgetReserved, InputError, TrialsExhausted
-from ...explanation import all_are
 from ...methods import MethodName
 from ...optimizer import Optimizer
+from ...shown import all_are
 from ...trials import OnExhausted, Suggestion, Trial
 from .problem import AxSpace, Objectives
 from .record import KEY, Record, metadata, suggested

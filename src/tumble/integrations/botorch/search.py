@@ -25,7 +25,7 @@ from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.search.modes import nearly_as_safe
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, InputError, TrialsExhausted
-from ...explanation import all_are
+from ...shown import all_are
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
 from .study import NothingSafeEnough, Ranges, Study, draw_minima
 

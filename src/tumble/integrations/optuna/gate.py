@@ -35,11 +35,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 from tumble.core.budget import beyond
 from tumble.errors import BudgetExhausted, TrialsExhausted, TumbleError
-from tumble.explanation import all_are
 from tumble.integrations.optuna import private
 from tumble.integrations.optuna.changes import changed_trials
 from tumble.integrations.optuna.notes import BY_HAND, OUTCOME, TICKET, outcome
 from tumble.integrations.optuna.trials import Reading
+from tumble.shown import all_are
 
 ReadTrial: TypeAlias = Callable[[FrozenTrial], Reading]
 WhileWaiting: TypeAlias = Callable[[optuna.Study, FrozenTrial], bool]

@@ -36,8 +36,8 @@ ARGUMENTS = {
 MORE = {
     2: "one line names the file, the key and the remedy, and nothing was written",
     3: "a fault that stayed after `retries`, unusable output, a storage that went away, no failure left and "
-    "nothing safe seen",
-    4: "trials or failures are spent",
+    "nothing safe seen; of `run` also a start that crashed before a trial was safe, and more failures than B",
+    4: "trials or failures are spent; `run` has done its work then, and ends with 0",
     5: "the disk is full, or nobody reads the pipe any more; a run goes on to its end all the same",
     130: "`serve` and `dashboard` end with 0 then, since Ctrl-C is how they are ended",
 }

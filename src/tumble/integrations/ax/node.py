@@ -12,7 +12,7 @@ How Ax's statuses are counted:
     COMPLETED       told; a violated outcome constraint is a failure
     FAILED          a crash: billed, and it teaches (what was measured before it is used)
     ABANDONED       withdrawn: nothing learned, nothing charged
-    EARLY_STOPPED   told where every metric has data, else withdrawn
+    EARLY_STOPPED   told where every metric has data or a constraint was violated, else withdrawn
     others          in flight
 
 Where a trial lies is read from its parameters, in the search space that the experiment has now. A trial

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
@@ -708,6 +709,24 @@ def test_models_are_those_of_all_that_was_told():
     assert (models.feasibility.each(history.X)[:, 0] > 0.5).tolist() == (history.g[:, 0] <= 0.0).tolist()
 
 
+@pytest.mark.parametrize("delta", [1e-15, 1e-300])
+def test_a_risk_that_nothing_can_keep_ends_the_search_in_words(delta: float) -> None:
+    opt = optimizer(20, 0, constraints=2, settings=replace(TINY, delta=delta))
+    for x in np.random.default_rng(0).uniform(0.0, 3.0, (6, 2)):
+        opt.tell(x, float(np.sum(x)), [-1.0, -1.0])
+    with pytest.raises(tumble.BudgetExhausted, match="no failure is left, and no new setting is safe enough"):
+        opt.ask()
+
+
+@pytest.mark.parametrize("size", [1e15, 1e20])
+def test_values_of_any_size_are_searched_in_the_users_units(size: float) -> None:
+    rng = np.random.default_rng(0)
+    opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, seed=0, settings="paper", noise={"value": 0.0})
+    for x in rng.random((8, 2)):
+        opt.tell(x, size * rng.standard_normal())
+    assert np.isfinite(opt.ask().mean)
+
+
 # -- trials that are kept elsewhere --------------------------------------------------------------------------
 
 
@@ -784,6 +803,27 @@ def test_from_trials_takes_results_of_other_kinds_of_numbers_and_those_that_are_
     assert (opt.n_told, opt.n_failures) == (3, 2)
     assert opt.best is not None
     assert opt.best.number == 0
+
+
+@pytest.mark.parametrize("number", [2, np.float32(2.0), np.int64(2), Decimal(2), np.array([2.0])])
+def test_from_trials_goes_on_with_the_numbers_of_databases_and_arrays(number: Any) -> None:
+    other: Any = {"number": np.int64(0), "u": (np.float32(0.5), 0), "crashed": np.False_, "billed": np.True_}
+    first = tumble.Trial(x=None, status="told", value=number, constraints=(-number,), **other)
+    second = tumble.Trial(1, None, (0.2, 0.5), "told", value=1.0, constraints=(-1.0,))
+    opt = rebuilt(some_trials(), [first, second], fitted=None)
+    assert opt.ask().number == 2
+    plain = opt.trials[0]
+    kinds = {type(v) for v in (*plain.u, plain.value, *plain.constraints)}
+    assert kinds == {float}
+    again = tumble.Optimizer.from_dict(json.loads(json.dumps(opt.to_dict())))
+    assert again.trials[0].value == 2.0
+
+
+def test_from_trials_counts_no_trial_as_safe_whose_limits_were_not_measured() -> None:
+    bare = tumble.Trial(0, None, (0.5, 0.5), "told", value=1.0)
+    opt = rebuilt(some_trials(), [bare], fitted=None)
+    assert (opt.best, opt.trials[0].constraints, opt.trials[0].safe) == (None, (None,), False)
+    assert opt.models()[0].safe.tolist() == [False]
 
 
 def test_from_trials_refuses_what_is_no_trial_and_numbers_that_do_not_rise():

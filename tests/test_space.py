@@ -160,6 +160,13 @@ def test_a_value_comes_back_as_it_was_given(low: float, span: float, t: float, u
     assert low <= parameter.decode(np.array([u])) <= high
 
 
+@given(st.sampled_from([Int(0, 2**53), Int(-(2**52), 2**52), Int(1, 2**46, log=True)]), st.data())
+def test_a_whole_number_comes_back_from_the_widest_ranges(parameter: Int, data: st.DataObject) -> None:
+    ends = st.integers(parameter.high - 1000, parameter.high)
+    value = data.draw(st.integers(parameter.low, parameter.high) | ends)
+    assert parameter.decode(parameter.encode(value)) == value
+
+
 @pytest.mark.parametrize(
     "parameter", [Float(1e-3, 1.0, log=True), Float(-1.3, 1.0), Float(-0.7, 1.1)], ids=repr
 )
@@ -243,6 +250,14 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: N(1, 4, step=0), "step must be an integer from 1"),
         (lambda: N(1, 4, step=7), "only one value to try"),
         (lambda: N(0, 2**60), "high must be at most 2^53 in size"),
+        (
+            lambda: N(-(2**53), 2**53),
+            "more than float64 can tell apart: narrow the range, or give a larger step",
+        ),
+        (
+            lambda: N(1, 2**46 + 1, log=True),
+            "at most 2^46, but high is 70368744177665: lower high, or take a",
+        ),
         (lambda: C(()), "at least two"),
         (lambda: C(("a",)), "add another, or give the parameter one fixed value"),
         (lambda: C("abc"), "must be a list"),

@@ -163,8 +163,7 @@ def _known(known: Any, constraints: Any, box: ArrayLike | Space) -> list[Any]:
 
 def _points(x0: Any, opt: Optimizer) -> list[Any]:
     """The settings to try first, checked."""
-    if opt.takes_names:
-        x0 = [checks.by_label(x) for x in x0] if isinstance(x0, list | tuple) else checks.by_label(x0)
+    x0 = [_labelled(x, opt) for x in x0] if isinstance(x0, list | tuple) else _labelled(x0, opt)
     if x0 is None:
         return []
     if isinstance(x0, Mapping) or (isinstance(x0, list | tuple) and x0 and isinstance(x0[0], Mapping)):
@@ -182,3 +181,11 @@ def _points(x0: Any, opt: Optimizer) -> list[Any]:
         return [opt.space.decode(opt.space.encode(point)) for point in points]
     ordered = [[p[n] for n in opt.space.names] if isinstance(p, Mapping) else p for p in points]
     return [np.asarray(p, dtype=float) for p in ordered]
+
+
+def _labelled(x0: Any, opt: Optimizer) -> Any:
+    """A row or a table with labels by its labels. Those of a box count only where they are its own names."""
+    found = checks.by_label(x0)
+    rows = found if isinstance(found, list) else [found]
+    meant = all(isinstance(row, Mapping) and set(row) == set(opt.space.names) for row in rows)
+    return found if opt.takes_names or meant else x0

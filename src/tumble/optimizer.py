@@ -1,5 +1,6 @@
 """Ask and tell: which trial comes next, and what came of it. No mathematics lives here."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -198,8 +199,7 @@ class Optimizer:
         )  # fmt: skip
         opt.noise = checks.noise(noise)
         checks.known_noise_names(opt.noise, opt._names)  # a study may have a limit on its "value"
-        old = list(history)
-        trial_checks.history(old, opt.space.dim, len(opt.constraint_names))
+        old = trial_checks.history(list(history), opt.space.dim, len(opt.constraint_names))
         opt._fitted = trial_checks.fitted(fitted, opt.space.dim)
         opt._trials = [t if t.x is not None else opt._with_x(t) for t in old]
         return opt
@@ -889,5 +889,6 @@ class Optimizer:
         self._fitted = None
 
     def _store(self, record: Trial) -> None:
-        self._trials = [t for t in self._trials if t.number != record.number] + [record]
-        self._trials.sort(key=lambda t: t.number)
+        k = bisect_left(self._trials, record.number, key=lambda t: t.number)
+        is_known = k < len(self._trials) and self._trials[k].number == record.number
+        self._trials[k : k + is_known] = [record]

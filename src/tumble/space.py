@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +38,8 @@ from tumble.errors import InputError
 from tumble.known import KnownConstraint, Region, Rule, read_known
 from tumble.parameters import Array, Categorical, Choice, Fixed, Float, Int, Parameter
 
-__all__ = ["Categorical", "Choice", "Fixed", "Float", "Int", "Parameter", "Snap", "Space"]
+__all__ = ["Categorical", "Choice", "Fixed", "Float", "Int", "Parameter", "Space"]
 
-Snap: TypeAlias = Callable[[Array], Array]
 MOST_POINTS = 1024  # up to this many admissible points, the search looks at every one
 _KINDS: dict[str, type[Parameter]] = {"float": Float, "int": Int, "categorical": Categorical, "fixed": Fixed}
 

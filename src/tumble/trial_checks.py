@@ -1,7 +1,7 @@
 """Checks of whole trials: results that are told, and trials that were kept elsewhere."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any, get_args
@@ -105,18 +105,23 @@ def outcome(
     return Checked(_measured(value, "value"), g, reason)
 
 
-def history(trials: Sequence[Trial], dim: int, count: int) -> None:
-    """Whether trials from elsewhere fit a unit cube of `dim` coordinates and `count` constraints."""
+def history(trials: Sequence[Trial], dim: int, count: int) -> list[Trial]:
+    """Trials from elsewhere, in plain numbers, if they fit `dim` coordinates and `count` constraints.
+
+    A database or an array hands out numbers of its own kinds, which neither a model nor JSON takes. A value
+    without constraints, where there are some, measured none of them.
+    """
     for trial in trials:
         if not isinstance(trial, Trial):
             raise InputError(f"history must hold objects of tumble.Trial, not {trial!r}")
-        _trial(trial, dim, count)
-    numbers = [t.number for t in trials]
+    plain = [_trial(trial, dim, count) for trial in trials]
+    numbers = [t.number for t in plain]
     if any(after <= before for before, after in pairwise(numbers)):
         raise InputError(f"the numbers of the trials must rise, not {numbers}")
+    return plain
 
 
-def _trial(trial: Trial, dim: int, count: int) -> None:
+def _trial(trial: Trial, dim: int, count: int) -> Trial:
     number = checks.whole(trial.number, "the number of a trial", 0)
     if len(trial.u) != dim or not all(0.0 <= v <= 1.0 for v in trial.u):
         raise InputError(
@@ -125,27 +130,39 @@ def _trial(trial: Trial, dim: int, count: int) -> None:
         )
     if len(trial.constraints) not in (0, count):
         raise InputError(f"trial {number} has {len(trial.constraints)} constraints, not {count}")
-    _results(trial)
-    if trial.crashed and trial.value is not None:
+    plain = _plain(trial, number, count)
+    if plain.crashed and plain.value is not None:
         raise InputError(f"trial {number} failed and has a value; drop one of them")
     if trial.suggestion is None:
-        return
+        return plain
     if trial.suggestion.number != number:
         raise InputError(f"the suggestion of trial {number} is called {trial.suggestion.number}")
     if max(len(trial.suggestion.constraint_means), len(trial.suggestion.constraint_stds)) > count:
         raise InputError(f"the suggestion of trial {number} predicts more than {count} constraints")
+    return plain
 
 
-def _results(trial: Trial) -> None:
-    checks.one_of(trial.status, f"the status of trial {trial.number}", STATUSES)
-    checks.truth(trial.crashed, f"'crashed' of trial {trial.number}")
-    checks.truth(trial.billed, f"'billed' of trial {trial.number}")
-    checks.text(trial.reason, f"the reason of trial {trial.number}")
-    for result in (trial.value, *trial.constraints):
-        if result is None or (type(result) is float and isfinite(result)):  # most are: thousands cost little
-            continue
-        what = "the value" if result is trial.value else "a constraint"
-        checks.number(result, f"{what} of trial {trial.number}", NO_RESULT)
+def _plain(trial: Trial, number: int, count: int) -> Trial:
+    """The trial with its results checked, and in Python's own numbers; the same one where it has these."""
+    checks.one_of(trial.status, f"the status of trial {number}", STATUSES)
+    checks.text(trial.reason, f"the reason of trial {number}")
+    measured = trial.constraints or ((None,) * count if trial.value is not None else ())
+    kinds = {type(v) for v in (trial.value, *trial.constraints, *trial.u)} - {type(None)}
+    flags = (type(trial.number), type(trial.crashed), type(trial.billed))
+    is_plain = kinds <= {float} and flags == (int, bool, bool) and measured is trial.constraints
+    if is_plain and all(isfinite(v) for v in (trial.value, *measured) if v is not None):
+        return trial  # most are: thousands cost little
+    return replace(
+        trial, number=number, u=tuple(float(v) for v in trial.u),
+        crashed=checks.truth(trial.crashed, f"'crashed' of trial {number}"),
+        billed=checks.truth(trial.billed, f"'billed' of trial {number}"),
+        value=_result(trial.value, f"the value of trial {number}"),
+        constraints=tuple(_result(v, f"a constraint of trial {number}") for v in measured),
+    )  # fmt: skip
+
+
+def _result(value: float | None, name: str) -> float | None:
+    return None if value is None else checks.number(value, name, NO_RESULT)
 
 
 def fitted(hyperparameters: Fitted | None, dim: int) -> Fitted | None:

@@ -59,7 +59,7 @@ def live_view(ledger: Ledger, width: int, height: int, now: datetime) -> Group:
     """
     config, entries, found = ledger.config, ledger.entries(), ledger.status()
     width = max(width, NARROWEST)
-    foot = [Text(""), _progress(found, config, entries, width, now)]
+    foot = [Text(""), _progress(found, config, entries, width)]
     foot += _wrapped(show.status(found, config) + _held_by(ledger), width)
     titles, *trials = _rows(entries[-ROWS:], config, width, now)
     while len(trials) > 1 and sum(map(len, trials)) + len(foot) + 2 > height:
@@ -121,18 +121,16 @@ def _remarks(entry: Entry, config: StudyConfig) -> list[str]:
     return [text for text in (entry.reason(config), *again) if text]
 
 
-def _progress(
-    found: Status, config: StudyConfig, entries: Sequence[Entry], width: int, now: datetime
-) -> Text:
+def _progress(found: Status, config: StudyConfig, entries: Sequence[Entry], width: int) -> Text:
     """A bar of the trials, and about how long the rest will take."""
-    left = time_left(entries, found.trials_left + found.pending, now)
+    left = time_left(entries, found.trials_left + found.pending)
     words = f"  {found.trials} of {config.trials}{f', about {left} left' if left else ''}"
     length = max(min(width, 100) - len(words), 10)
     filled = min(round(length * found.trials / config.trials), length)
     return Text.assemble(("━" * filled, "green"), ("━" * (length - filled), "dim"), words)
 
 
-def time_left(entries: Sequence[Entry], trials: int, now: datetime) -> str:
+def time_left(entries: Sequence[Entry], trials: int) -> str:
     """About how long so many trials will take, at the pace of the last ten; empty where nothing is known."""
     ended = [e.stored.datetime_complete for e in entries if e.reading.billed and e.reading.phase == "told"]
     began = [e.stored.datetime_start for e in entries if e.reading.billed and e.reading.phase == "told"]

@@ -29,6 +29,7 @@ LEAST_WARM_GAIN = 0.1  # and where it only follows an earlier fit, after one tha
 LONGEST_MOVE = 1.0  # of each of θ in one step
 SHORTEST_MOVE = 1e-3  # the fit ends when a step would move each of θ by less
 RIDGE = 1e-3  # added to the diagonal of the information, so that it can be inverted
+HIDDEN = 1e-8  # of its largest entry: added where values of 1e10 and more hide the ridge
 
 
 class Evaluation(NamedTuple):
@@ -182,9 +183,17 @@ def _newton(theta: Array, grad: Array, information: Array, low: Array, high: Arr
     while True:
         metric = np.where(held | held[:, None], 0.0, information)
         metric.flat[:: len(theta) + 1] += np.where(held, 1.0, RIDGE)
-        step = np.linalg.solve(metric, np.where(held, 0.0, -grad))
+        step = _solved(metric, np.where(held, 0.0, -grad))
         cut = ~held & np.where(step < 0.0, theta <= low, theta >= high)
         if not cut.any():
             shortened = step * (LONGEST_MOVE / max(LONGEST_MOVE, float(np.abs(step).max())))
             return shortened, -0.5 * float(grad @ step)
         held |= cut
+
+
+def _solved(metric: Array, right: Array) -> Array:
+    """metric^-1 right. Where rounding hides `RIDGE`, the diagonal grows by what rounding does not hide."""
+    try:
+        return np.asarray(np.linalg.solve(metric, right), dtype=float)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.solve(metric + HIDDEN * metric.max() * np.eye(len(metric)), right))

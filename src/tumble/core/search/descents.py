@@ -175,9 +175,10 @@ class Allowed:
         return ends
 
     def _scores(self, p_safe: Array) -> Array:
-        """(M,) the score at which each limit is as sure as all of them need it."""
+        """(M,) the score at which each limit is as sure as all of them need it: a finite one, also for 1."""
         count = len(self.feasibility.constraints) + (self.feasibility.crash is not None)
-        return np.asarray(ndtri((p_safe + SPARE * (1.0 - p_safe)) ** (1.0 / count)))
+        each = (p_safe + SPARE * (1.0 - p_safe)) ** (1.0 / count)
+        return np.asarray(ndtri(np.minimum(each, np.nextafter(1.0, 0.0))))
 
     def _points(self, x: Array, deviations: Array, z: Array) -> list[Point]:
         """What is known at x (M, D), with the deviations (M, G) and the scores (M,) that are wanted there."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
+FIRST_STEP = 0.05  # the longest one, while no curvature is known
 EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ARMIJO = 1e-4
 LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that is cut for the second time: what may be left of it
@@ -68,14 +69,14 @@ class Maxima:
 
 def maximize(
     fun: ValueAndGrad, starts: Array, *, scales: Array | None = None, max_evaluations: int = 40,
-    gtol: float = 1e-3, pace: Pace = STEADY, first_step: float = 0.05, first_gain: float = np.inf,
+    gtol: float = 1e-3, pace: Pace = STEADY, first_gain: float = np.inf,
 ) -> Maxima:  # fmt: skip
     """Local maxima of `fun` in the unit cube from `starts` (M, D), all in one batch.
 
     The search moves in units of `scales` (D,), the lengths on which `fun` varies, up to a common factor.
     A start stops when its projected gradient is below `gtol`, when backtracking no longer moves it, or as
     `pace` says: when a step gains or promises too little, or others are ahead. A value of -inf forbids a
-    point. While no curvature is known, a step follows the gradient: it is `first_step` long at most, and
+    point. While no curvature is known, a step follows the gradient: it is FIRST_STEP long at most, and
     promises `first_gain` at most.
 
     One step of a start, with the projected gradient p and the inverse Hessian H of -fun:
@@ -89,7 +90,7 @@ def maximize(
     inverse = np.repeat(np.eye(D)[None], M, axis=0)
     fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
-    direction = _direction(free, inverse, fresh, first_step, first_gain)
+    direction = _direction(free, inverse, fresh, first_gain)
     active = np.isfinite(value) & (_largest(free) > gtol)
     ended, top = [], -np.inf  # the starts that have ended, and the best of their values
     for evaluation in range(max_evaluations):
@@ -123,7 +124,7 @@ def maximize(
         _update(inverse, fresh, moved, grad - new_grad)
         x, value, grad = trial, new_value, new_grad
         free = _projected(x, grad)
-        direction = _direction(free, inverse, fresh, first_step, first_gain)
+        direction = _direction(free, inverse, fresh, first_gain)
         active &= _largest(free) > gtol
     return _best_first([*ended, Maxima(x, value)])
 
@@ -264,28 +265,28 @@ def _projected(x: Array, grad: Array) -> Array:
     return free
 
 
-def _direction(free: Array, inverse: Array, fresh: Flags, first_step: float, first_gain: float) -> Array:
+def _direction(free: Array, inverse: Array, fresh: Flags, first_gain: float) -> Array:
     """Ascent directions (M, D) from projected gradients p (`free`): H p, or p where no curvature is known.
 
-    No component of H p is longer than 1/2. No p is longer than `first_step`, or promises over `first_gain`.
+    No component of H p is longer than 1/2. No p is longer than FIRST_STEP, or promises over `first_gain`.
     """
     if _all(fresh):
-        return np.asarray(_length_of_first(free, first_step, first_gain)[:, None] * free)
+        return np.asarray(_length_of_first(free, first_gain)[:, None] * free)
     direction = (inverse @ free[:, :, None])[:, :, 0]
     direction *= free != 0.0
     length = 0.5 / np.maximum(_largest(direction), 0.5)
     steepest = fresh | (np.vecdot(direction, free) <= 0.0)
     if np.count_nonzero(steepest):
         direction = np.where(steepest[:, None], free, direction)
-        length = np.where(steepest, _length_of_first(free, first_step, first_gain), length)
+        length = np.where(steepest, _length_of_first(free, first_gain), length)
     direction *= length[:, None]
     return np.asarray(direction)
 
 
-def _length_of_first(free: Array, first_step: float, first_gain: float) -> Array:
+def _length_of_first(free: Array, first_gain: float) -> Array:
     """(M,) what projected gradients are multiplied by, where they are the direction."""
     square = np.vecdot(free, free)
-    return np.asarray(1.0 / np.maximum(np.maximum(np.sqrt(square) / first_step, square / first_gain), 1.0))
+    return np.asarray(1.0 / np.maximum(np.maximum(np.sqrt(square) / FIRST_STEP, square / first_gain), 1.0))
 
 
 def _update(inverse: Array, fresh: Flags, s: Array, y: Array) -> None:

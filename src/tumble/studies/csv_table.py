@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SEP_LINE = re.compile(r"sep=(.)\r?\n")  # what a spreadsheet may write first
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or three decimals
-SURPLUS = "surplus cells"  # where the reader puts what is beyond the last column
+LINE_END = re.compile(r"\r\n|\r|\n")
 WORKBOOK = b"PK\x03\x04"  # how .xlsx and .ods begin
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -31,7 +31,8 @@ class CsvTable:
     columns
         The names in the first line.
     rows
-        The cells of the other lines by column, with the number of the line; None where a line ends early.
+        The cells of the other lines by column, with the number of the line, which is the first one where a
+        cell has line ends in it; None where a line ends early.
     decimal_comma
         Whether numbers are written with a comma: 3,2 rather than 3.2.
     comma_is_sure
@@ -71,14 +72,15 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
     text = text[given.end() :] if given else text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; its first line must name every column")
-    separator = given[1] if given else _separator(text, expected)
-    reader = csv.DictReader(io.StringIO(text, newline=""), restkey=SURPLUS, delimiter=separator)
+    separator, before = (given[1], 1) if given else (_separator(text, expected), 0)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        columns = tuple(name.strip() for name in reader.fieldnames or ())
-        reader.fieldnames = list(columns)
-        rows = tuple(_rows(reader, path, 3 if given else 2))
+        columns = tuple(name.strip() for name in next(reader, ()))
+        found = [(before + reader.line_num - _line_ends(cells), cells) for cells in reader if cells]
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: {error}; save it as plain CSV") from None
+        line = before + reader.line_num
+        raise InputError(f"{path}: line {line}: {error}; save it as plain CSV") from None
+    rows = tuple((line, _by_column(columns, cells, f"{path}: line {line}")) for line, cells in found)
     cells = [cell.strip() for _, row in rows for cell in row.values() if cell]
     with_comma = [cell for cell in cells if separator != "," and DECIMAL_COMMA.fullmatch(cell)]
     numbers = [(row.get(name) or "").strip() for _, row in rows for name in expected]
@@ -110,13 +112,13 @@ def _separator(text: str, expected: Sequence[str]) -> str:
     return max(SEPARATORS, key=lambda separator: (found(separator), first.count(separator)))
 
 
-def _rows(
-    reader: csv.DictReader[str], path: Path, first_line: int
-) -> Iterator[tuple[int, dict[str, str | None]]]:
-    for line, cells in enumerate(reader, start=first_line):
-        surplus: object = cells.pop(SURPLUS, None)
-        if isinstance(surplus, list) and any(cell.strip() for cell in surplus):
-            raise InputError(
-                f"{path}: line {line}: there are more cells than columns; put text with a separator in quotes"
-            )
-        yield line, dict(cells)
+def _line_ends(cells: Sequence[str]) -> int:
+    """How many line ends lie within the cells of a row, which the reader has passed after its first line."""
+    return sum(len(LINE_END.findall(cell)) for cell in cells)
+
+
+def _by_column(columns: Sequence[str], cells: Sequence[str], where: str) -> dict[str, str | None]:
+    """The cells of a row by column; empty ones beyond the last column are passed over."""
+    if any(cell.strip() for cell in cells[len(columns) :]):
+        raise InputError(f"{where}: there are more cells than columns; put text with a separator in quotes")
+    return {**dict.fromkeys(columns), **dict(zip(columns, cells, strict=False))}

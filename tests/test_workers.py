@@ -131,6 +131,21 @@ def test_an_error_in_one_trial_loses_nothing_of_the_others():
     assert result.status == 3
 
 
+def test_a_trial_that_the_executor_refuses_is_not_left_pending():
+    class Full(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs) -> Future:
+            submitted.append(fn)
+            if len(submitted) == 3:
+                raise RuntimeError("the cluster takes no more jobs")
+            return super().submit(fn, *args, **kwargs)
+
+    submitted: list = []
+    with Full(2) as pool, pytest.raises(RuntimeError, match="takes no more jobs") as raised:
+        run(bowl, workers=pool, parallel=1)
+    result = raised.value.result  # type: ignore[attr-defined]
+    assert [t.status for t in result.trials] == ["told", "told", "skipped"]
+
+
 def test_an_error_in_a_process_comes_through_with_the_result():
     with pytest.raises(ZeroDivisionError) as raised:
         run(unlucky, workers=2)

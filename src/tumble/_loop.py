@@ -96,7 +96,12 @@ class Loop:
             return False
         x = where.x if isinstance(where, Suggestion) else where
         x = dict(x) if isinstance(x, dict) else np.array(x)
-        self.flying[workers.executor.submit(evaluate, self.fun, x, self.args)] = where
+        try:
+            future = workers.executor.submit(evaluate, self.fun, x, self.args)
+        except BaseException:  # the executor takes no more: the trial never ran
+            self._skip(where)
+            raise
+        self.flying[future] = where
         return True
 
     def _next(self) -> Suggestion | Any | None:

@@ -281,6 +281,10 @@ def test_a_whole_number_has_digits_alone(cli: Cli, words: tuple[str, ...]) -> No
             ["tell", "FILE", "0", "cost=1", "laod=0"],
             "unknown result 'laod'; did you mean load? known are cost, load",
         ),
+        (
+            ["tell", "FILE", "0", "COSTS=1", "load=0"],
+            "unknown result 'COSTS'; did you mean cost? known are cost, load",
+        ),
         (["tell", "FILE", "0", "zzz=1", "--failed", "fell"], "unknown result 'zzz'; known are cost, load"),
         (["tell", "FILE", str(10**23), "cost=1", "load=0"], f"there is no trial {10**23}: the trials are"),
         (["tell", "FILE", str(10**23), "--failed", "fell"], f"there is no trial {10**23}"),

@@ -305,7 +305,8 @@ def test_a_long_constraint_takes_no_time(text):
 @pytest.mark.parametrize(
     ("text", "message", "marked"),
     [
-        ("speed * fed <= 900", "there is no parameter 'fed'; did you mean 'feed'?", "fed"),
+        ("speed * fed <= 900", "there is no parameter 'fed'; did you mean feed?", "fed"),
+        ("speed * FEED <= 900", "there is no parameter 'FEED'; did you mean feed?", "FEED"),
         ("speed * power <= 900", "there is no parameter 'power'; known are speed, feed, n", "power"),
         ("speed * rate <= 9", "a name with other characters stands in backticks: `feed-rate`", "rate"),
         ("speed ^ 2 <= 1", "can't read '^' here: a power is written **", "^"),

@@ -616,7 +616,7 @@ def test_known_constraints_belong_to_the_space(tmp_path: Path) -> None:
         (
             '["speed * fed <= 300"]',
             "feed = 0.1",
-            "known: there is no parameter 'fed'; did you mean 'feed'?\n    speed * fed <= 300\n"
+            "known: there is no parameter 'fed'; did you mean feed?\n    speed * fed <= 300\n"
             + "            ^^^",
         ),
         (

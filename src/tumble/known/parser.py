@@ -14,7 +14,6 @@ Operators bind as they do in Python. `and` binds before `or`.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
@@ -372,11 +371,11 @@ class Parser:
         """Refuse a name."""
         if word.text == "not":
             refuse(self.text, word.start, word.end, "'not' is not known: turn the comparison round")
-        close = difflib.get_close_matches(word.text, self.parameters, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(self.parameters)}"
+        hint = checks.nearest(word.text, self.parameters) or f"known are {', '.join(self.parameters)}"
         part = word.text.replace("_", "").lower()
         longer = [n for n in self.parameters if not n.isidentifier() and part in n.lower()]
-        if longer and not word.quoted:
+        is_case = word.text.lower() in map(str.lower, self.parameters)
+        if longer and not word.quoted and not is_case:
             hint = f"a name with other characters stands in backticks: `{longer[0]}`"
         refuse(self.text, word.start, word.end, f"there is no parameter {word.text!r}; {hint}")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 
+from tumble import checks
 from tumble.errors import InputError
 from tumble.studies.config import StudyConfig
 from tumble.studies.errors import ResultMissing, ResultNotFinite
@@ -33,6 +33,5 @@ def check_names(config: StudyConfig, results: Mapping[str, float]) -> None:
     known = config.result_names
     for name in results:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise InputError(f"unknown result {name!r}; {hint}known are {', '.join(known)}")
+            hint = " ".join(filter(None, (checks.nearest(name, known), "known are")))
+            raise InputError(f"unknown result {name!r}; {hint} {', '.join(known)}")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.study_files import write_study
 from tumble.studies import kept
 from tumble.studies.kept import KeptFiles, KeptResult
-from tumble.studies.ownership import this_runner
+from tumble.studies.ownership import Owner, this_runner
 from tumble.studies.study_file import read_study_file
 from tumble.studies.whole_files import write_whole
 
@@ -49,6 +51,64 @@ def test_a_folder_that_is_gone_holds_nothing(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("os.scandir", gone)
     assert ours.results() == []
     ours.end_left_overs()
+
+
+GOOD = {
+    "trial": 7,
+    "parameters": {"x": 0.5},
+    "results": {"cost": 1.0},
+    "reason": None,
+    "owner": Owner("run", pid=1).to_dict(),
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        [],
+        None,
+        {"study": None},
+        {"trial": "7"},
+        {"trial": True},
+        {"parameters": None},
+        {"parameters": {"x": []}},
+        {"results": {"cost": "1"}},
+        {"results": []},
+        {"results": {"cost": 10**400}},
+        {"reason": 7},
+        {"owner": None},
+        {"owner": {}},
+        {"owner": {"kind": "run", "pid": "1"}},
+        {"owner": {"kind": "run", "host": 1}},
+        {"mark": 7},
+    ],
+)
+def test_what_is_no_table_of_a_runner_is_passed_over(tmp_path: Path, change: Any) -> None:
+    said = list[str]()
+    ours = opened(tmp_path, said)
+    ours.keep(KeptResult(3, {"x": 0.5}, {"cost": 1.0}, None, this_runner()))
+    study = json.loads((ours.folder / "result-3.json").read_text())["study"]
+    whole = {"study": study, "mark": "m", **GOOD}
+    odd = {**whole, **change} if isinstance(change, dict) else change
+    (ours.folder / "rig-7.json").write_text(json.dumps(odd))
+    (ours.folder / "result-7.json").write_text(json.dumps(odd))
+    found = [result.trial for result in ours.results()]
+    assert found == ([3, 7] if isinstance(change, dict) and "mark" in change else [3])
+    ours.end_left_overs()
+    assert said == []
+    for key in GOOD:
+        lacking = {name: value for name, value in whole.items() if name != key}
+        (ours.folder / "result-7.json").write_text(json.dumps(lacking))
+        assert [result.trial for result in ours.results()] == [3]
+
+
+def test_a_key_that_a_later_version_writes_is_passed_over(tmp_path: Path) -> None:
+    ours = opened(tmp_path, [])
+    result = KeptResult(7, {"x": 0.5}, {"cost": 1.0}, None, this_runner())
+    ours.keep(result)
+    path = ours.folder / "result-7.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"later": 1}))
+    assert ours.results() == [result]
 
 
 def test_runners_that_come_and_go_lose_no_result(tmp_path: Path) -> None:

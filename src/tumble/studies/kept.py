@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tumble.errors import InputError
 from tumble.parameters import Choice
@@ -28,6 +28,7 @@ from tumble.studies.ownership import Owner
 from tumble.studies.processes import end_marked
 from tumble.studies.whole_files import write_whole
 
+T = TypeVar("T")
 ATTEMPTS = 10  # at writing into a folder that other runners remove where it is empty
 
 
@@ -54,6 +55,15 @@ class KeptResult:
     owner: Owner
 
 
+@dataclass(frozen=True)
+class _LeftOver:
+    """Processes of a trial, by the mark that they carry, and who started them."""
+
+    trial: int
+    mark: str
+    owner: Owner
+
+
 class KeptFiles:
     """The files beside one study file.
 
@@ -77,9 +87,7 @@ class KeptFiles:
 
     def results(self) -> list[KeptResult]:
         """Every result that is kept, in the order of the trials."""
-        tables = self._read("result-*.json")
-        found = [KeptResult(**(t | {"owner": Owner.from_dict(t["owner"])})) for t in tables]
-        return sorted(found, key=lambda result: result.trial)
+        return sorted(self._read("result-*.json", _result_of), key=lambda result: result.trial)
 
     def forget(self, trial: int) -> None:
         """The storage has the result of this trial."""
@@ -97,13 +105,12 @@ class KeptFiles:
 
     def end_left_overs(self) -> None:
         """End the processes of runners of this machine that were killed."""
-        for table in self._read("rig-*.json"):
-            owner = Owner.from_dict(table["owner"])
-            if owner.is_here() and not owner.is_alive_here():
-                count = end_marked(table["mark"])
+        for left in self._read("rig-*.json", _left_over_of):
+            if left.owner.is_here() and not left.owner.is_alive_here():
+                count = end_marked(left.mark)
                 if count:
-                    self.say(f"ended {count} processes that a killed runner left of trial {table['trial']}")
-                self._remove(f"rig-{table['trial']}.json")
+                    self.say(f"ended {count} processes that a killed runner left of trial {left.trial}")
+                self._remove(f"rig-{left.trial}.json")
 
     def _write(self, name: str, table: dict[str, Any]) -> None:
         for attempt in range(1, ATTEMPTS + 1):
@@ -116,19 +123,54 @@ class KeptFiles:
                 self.say(f"nothing can be kept in {self.folder} ({error}); a kill may cost a result")
             return
 
-    def _read(self, pattern: str) -> list[dict[str, Any]]:
-        """The tables of this study; what is no such table is passed over."""
-        tables, paths = [], list[Path]()
+    def _read(self, pattern: str, build: Callable[[dict[str, Any]], T]) -> list[T]:
+        """What is built of the tables of this study; what is no such table is passed over."""
+        found, paths = list[T](), list[Path]()
         with contextlib.suppress(FileNotFoundError):  # another runner removed the folder, which was empty
             paths = sorted(self.folder.glob(pattern))
         for path in paths:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, OverflowError):  # a whole number may be too large
                 table = json.loads(path.read_text(encoding="utf-8"))
-                if table.pop("study") == self._study:
-                    tables.append(table)
-        return tables
+                if isinstance(table, dict) and table.get("study") == self._study:
+                    found.append(build(table))
+        return found
 
     def _remove(self, name: str) -> None:
         with contextlib.suppress(OSError):
             (self.folder / name).unlink(missing_ok=True)
             self.folder.rmdir()  # where it is empty
+
+
+def _result_of(table: dict[str, Any]) -> KeptResult:
+    """The result in a table; keys that a later version wrote are passed over.
+
+    Raises
+    ------
+    ValueError
+        If it is no such table.
+    """
+    parameters, results = _part(table, "parameters", dict), _part(table, "results", dict)
+    if any(isinstance(value, list | dict) for value in parameters.values()):
+        raise ValueError("a parameter is no number and no choice")
+    measured = {name: float(_part(results, name, (int, float))) for name in results}
+    reason = _part(table, "reason", (str, type(None)))
+    return KeptResult(_part(table, "trial", int), parameters, measured, reason, _owner_in(table))
+
+
+def _left_over_of(table: dict[str, Any]) -> _LeftOver:
+    """The processes in a table; `ValueError` if it is no such table."""
+    return _LeftOver(_part(table, "trial", int), _part(table, "mark", str), _owner_in(table))
+
+
+def _owner_in(table: dict[str, Any]) -> Owner:
+    stored, known = _part(table, "owner", dict), Owner("run").to_dict()
+    for key in known.keys() & (stored.keys() | {"kind"}):
+        _part(stored, key, type(known[key]))
+    return Owner.from_dict(stored)
+
+
+def _part(table: dict[str, Any], key: str, kind: type | tuple[type, ...]) -> Any:
+    """What a table has under a key; `ValueError` where it is of another kind, or not there."""
+    if key not in table or isinstance(table[key], bool) or not isinstance(table[key], kind):
+        raise ValueError(f"{key} is not what a runner writes")
+    return table[key]

@@ -20,7 +20,7 @@ import sqlalchemy
 
 import tumble
 from tests.study_files import write_study
-from tumble.studies import deaths, outages
+from tumble.studies import deaths, locking, outages, undo
 from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience, StorageAway, is_outage
@@ -182,6 +182,94 @@ def test_what_a_killed_runner_had_measured_is_told_by_the_next(tmp_path: Path, r
     assert ledger.entry(0).reading.reason == (reason or "")
     assert (tmp_path / "runs.log").read_text().split() == ["1"]
     assert said == ["the result of trial 0, which a killed runner had kept, is told"]
+    assert not ledger.kept.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("results", "limits", "missing", "outcome"),
+    [
+        ({"cost": 9.0, "load": -1.0}, 'load = "<= 0"\nheat = "<= 5"\n', "heat", "unmeasured"),
+        ({"load": 1.0}, 'load = "<= 2"\n', "cost", "no value"),
+    ],
+)
+def test_a_kept_result_is_told_where_the_file_asks_for_more_by_now(
+    tmp_path: Path, results: dict[str, float], limits: str, missing: str, outcome: str
+) -> None:
+    with open_study(tmp_path, trials=2, command="") as ledger:
+        dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+        asked = ledger.ask(dead)
+        ledger.kept.keep(KeptResult(asked.number, dict(asked.x), results, None, dead))
+    file = tmp_path / "bowl.toml"
+    file.write_text(file.read_text().replace('load = "<= 0"\n', limits))
+    said: list[str] = []
+    with Ledger(read_study_file(file)) as ledger:
+        ledger.kept.say = said.append
+        for _ in range(2):
+            assert ledger.adopt(this_runner()) is None
+        entry = ledger.entry(0)
+        assert (entry.outcome, entry.results) == (outcome, results)
+        assert ledger.status().trials == 1
+        assert not ledger.kept.folder.exists()
+        assert said == [
+            f"the result of trial 0, which a killed runner had kept, is told without {missing}, which {file} "
+            "asks for by now: amend the trial if that is known"
+        ]
+        undo.amend(ledger, 0, {missing: 1.5})
+        assert ledger.entry(0).outcome == "safe"
+
+
+def test_a_kept_result_that_is_refused_is_set_aside_and_said_once(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path, trials=2, command="")
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    asked = ledger.ask(dead)
+    ledger.kept.keep(KeptResult(0, dict(asked.x), {"cost": 1e301, "load": -1.0}, None, dead))
+    said: list[str] = []
+    ledger.kept.say = said.append
+    me = this_runner()
+    adopted = ledger.adopt(me)
+    assert adopted is not None
+    assert adopted.number == 0
+    assert ledger.adopt(this_runner()) is None
+    aside = ledger.kept.folder / "refused-0.json"
+    assert [path.name for path in ledger.kept.folder.iterdir()] == [aside.name]
+    assert json.loads(aside.read_text())["results"] == {"cost": 1e301, "load": -1.0}
+    assert said == [
+        "the result of trial 0, which a killed runner had kept, can't be told (cost must be at most 1e+300 "
+        f"in size, but 1e+301 came); it stays in {aside}, and the trial is to be run again: look at the "
+        "file, and remove it when it is not needed"
+    ]
+
+
+def test_a_kept_result_waits_while_the_study_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_study(tmp_path, trials=2, command="")
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    asked = ledger.ask(dead)
+    ledger.kept.keep(KeptResult(0, dict(asked.x), {"cost": 1.0, "load": -1.0}, None, dead))
+    monkeypatch.setattr(locking, "LONGEST", 0.0)
+    with locking.lock_study(ledger.storage, "bowl"), pytest.raises(locking.LockHeld):
+        ledger.adopt(this_runner())
+    assert [result.trial for result in ledger.kept.results()] == [0]
+    assert ledger.adopt(this_runner()) is None
+    assert ledger.entry(0).results == {"cost": 1.0, "load": -1.0}
+
+
+def test_a_kept_result_of_a_trial_that_someone_else_tells_meanwhile_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_study(tmp_path, trials=2, command="")
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    asked = ledger.ask(dead)
+    kept = KeptResult(0, dict(asked.x), {"cost": 1.0, "load": -1.0}, None, dead)
+    ledger.kept.keep(kept)
+    entries, said = ledger.entries(), list[str]()
+    ledger.kept.say = said.append
+    ledger.tell(0, {"cost": 2.0, "load": -1.0}, owner=dead)
+    monkeypatch.setattr(ledger, "entries", lambda: entries)
+    ledger.adopt(this_runner())
+    assert ledger.entry(0).results == {"cost": 2.0, "load": -1.0}
+    assert said == []
     assert not ledger.kept.folder.exists()
 
 

@@ -1,9 +1,10 @@
 """What a runner keeps beside the study file, for itself and for the runner after it.
 
-The folder `drill.toml.pending` has two kinds of files, both written whole or not at all:
+The folder `drill.toml.pending` has three kinds of files, each written whole or not at all:
 
 =================  =========================================================================================
 `result-7.json`    what came of trial 7, from its end until the storage has it
+`refused-7.json`   the same where it can't be told, until a person removes it
 `rig-7.json`       the mark of the processes of trial 7, from their start to their end
 =================  =========================================================================================
 
@@ -92,6 +93,15 @@ class KeptFiles:
     def forget(self, trial: int) -> None:
         """The storage has the result of this trial."""
         self._remove(f"result-{trial}.json")
+
+    def set_aside(self, trial: int) -> Path:
+        """Keep a result that can't be told for a person to look at; where it is now."""
+        kept = self.folder / f"result-{trial}.json"
+        aside = self.folder / f"refused-{trial}.json"
+        try:
+            return kept.replace(aside)
+        except OSError:  # no right to: it stays where it is
+            return kept
 
     @contextlib.contextmanager
     def running(self, trial: int, owner: Owner) -> Iterator[str]:

@@ -37,7 +37,7 @@ from tumble.studies.outages import is_outage
 from tumble.studies.ownership import BY_HAND, Owner, this_process
 from tumble.studies.parameter_tables import exact
 from tumble.studies.records import Entry, Status, to_entry, to_status
-from tumble.studies.results import check_results, is_usable
+from tumble.studies.results import check_results, check_usable, is_usable, missing_results
 from tumble.studies.sampler import StudySampler
 from tumble.studies.storage import give_back, open_storage
 from tumble.studies.store import TrialStore
@@ -256,11 +256,7 @@ class Ledger:
         """
         with self._closing(number, owner):
             check_results(self.config, results)
-            self._store_results(number, results)
-            if self.config.objective in results:
-                self._finish(number, TrialState.COMPLETE, results[self.config.objective])
-            else:
-                self._finish(number, TrialState.PRUNED)
+            self._end(number, results)
         return self.entry(number)
 
     def fail(
@@ -455,13 +451,39 @@ class Ledger:
         return told
 
     def _tell_result(self, kept: KeptResult) -> None:
-        with contextlib.suppress(InputError):  # told by someone else meanwhile
-            if kept.reason is None:
-                self.tell(kept.trial, kept.results, owner=kept.owner)
-            else:
-                self.fail(kept.trial, kept.reason, kept.results, owner=kept.owner)
-            self.kept.say(f"the result of trial {kept.trial}, which a killed runner had kept, is told")
+        """Tell one; where that can't be done, what was measured is set aside."""
+        of_trial = f"the result of trial {kept.trial}, which a killed runner had kept,"
+        try:
+            missing = self._record_kept(kept)
+        except StudyFileError:  # the study is locked: the next look tells it
+            raise
+        except InputError as refusal:
+            if self.entry(kept.trial).is_running:
+                where = self.kept.set_aside(kept.trial)
+                self.kept.say(
+                    f"{of_trial} can't be told ({refusal}); it stays in {where}, and the trial is to be run "
+                    "again: look at the file, and remove it when it is not needed"
+                )
+                return
+        else:  # no error: nobody told it meanwhile
+            asked = f"which {self.config.path} asks for by now: amend the trial if that is known"
+            lacking = f" without {', '.join(missing)}, {asked}" if missing else ""
+            self.kept.say(f"{of_trial} is told{lacking}")
         self.kept.forget(kept.trial)
+
+    def _record_kept(self, kept: KeptResult) -> list[str]:
+        """Tell one as its runner would have, and give what it lacks.
+
+        It was complete for the file of then.  A limit that was edited since is no reason to refuse it: trials
+        that were told before the edit lack the same.
+        """
+        if kept.reason is not None:
+            self.fail(kept.trial, kept.reason, kept.results, owner=kept.owner)
+            return []
+        with self._closing(kept.trial, kept.owner):
+            check_usable(kept.results)
+            self._end(kept.trial, kept.results)
+        return missing_results(self.config, kept.results)
 
     @contextlib.contextmanager
     def _closing(self, number: int, owner: Owner) -> Iterator[None]:
@@ -484,6 +506,14 @@ class Ledger:
 
     def _store_results(self, number: int, results: Mapping[str, float]) -> None:
         self.store.store_results(self.store.id_of(number), results, self.config.excesses(results))
+
+    def _end(self, number: int, results: Mapping[str, float]) -> None:
+        """Store what was measured, and end the trial."""
+        self._store_results(number, results)
+        if self.config.objective in results:
+            self._finish(number, TrialState.COMPLETE, results[self.config.objective])
+        else:
+            self._finish(number, TrialState.PRUNED)
 
     def _finish(self, number: int, state: TrialState, value: float | None = None) -> None:
         try:

@@ -17,15 +17,25 @@ def is_usable(value: float) -> bool:
     return math.isfinite(value) and abs(value) <= LARGEST
 
 
-def check_results(config: StudyConfig, results: Mapping[str, float]) -> None:
-    """Refuse results that are not finite, too large, or not complete although no limit was broken."""
+def check_usable(results: Mapping[str, float]) -> None:
+    """Refuse results that are not finite, or too large."""
     for name, value in results.items():
         if not is_usable(value):
             raise ResultNotFinite(name, value)
+
+
+def missing_results(config: StudyConfig, results: Mapping[str, float]) -> list[str]:
+    """The results that a trial lacks; one that broke a limit lacks none."""
     wanted = (*config.limited_names, config.objective)
-    missing = [name for name in wanted if name not in results]
-    if missing and not config.is_violated(results):
-        raise ResultMissing(missing[0], wanted)
+    return [] if config.is_violated(results) else [name for name in wanted if name not in results]
+
+
+def check_results(config: StudyConfig, results: Mapping[str, float]) -> None:
+    """Refuse results that are not finite, too large, or not complete although no limit was broken."""
+    check_usable(results)
+    missing = missing_results(config, results)
+    if missing:
+        raise ResultMissing(missing[0], (*config.limited_names, config.objective))
 
 
 def check_names(config: StudyConfig, results: Mapping[str, float]) -> None:

@@ -14,11 +14,10 @@ from tumble.errors import InputError
 from tumble.integrations.optuna.changes import StoredChange, store_change
 from tumble.integrations.optuna.notes import storable
 from tumble.studies.config import StudyConfig
-from tumble.studies.errors import ResultNotFinite
 from tumble.studies.ledger import Ledger
 from tumble.studies.locking import lock_study
 from tumble.studies.records import RESULTS, Entry
-from tumble.studies.results import check_results, is_usable
+from tumble.studies.results import check_results, check_usable
 from tumble.trials import ChangeKind
 
 
@@ -109,13 +108,13 @@ def amended(
     undo.check_may_amend(entry.trial, _status(entry))
     has_crashed = entry.reading.crashed and entry.outcome != "never"
     if isinstance(failed, str):
-        _check_usable(results)
+        check_usable(results)
         return Amended(dict(results), failed or (entry.reading.reason if has_crashed else ""), "failed")
     if not results and not (failed is False and has_crashed):
         raise _nothing_to_amend(ledger.config, entry, failed is False, has_crashed)
     merged = {**entry.results, **results}
     if failed is None and has_crashed:
-        _check_usable(results)
+        check_usable(results)
         return Amended(merged, entry.reading.reason, "failed")
     check_results(ledger.config, merged)
     return Amended(merged, None, "failed" if ledger.config.is_violated(merged) else "safe")
@@ -131,12 +130,6 @@ def _nothing_to_amend(config: StudyConfig, entry: Entry, not_failed: bool, has_c
     other = " or --not-failed" if has_crashed and entry.results else ""
     example = f"{config.objective}=3.2"
     return InputError(f'nothing to amend: name a result such as {example}, or give --failed "why"{other}')
-
-
-def _check_usable(results: Mapping[str, float]) -> None:
-    for name, value in results.items():
-        if not is_usable(value):
-            raise ResultNotFinite(name, value)
 
 
 def _status(entry: Entry) -> str:

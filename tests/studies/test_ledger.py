@@ -849,3 +849,19 @@ def test_a_limit_that_is_tightened_rings_no_alarm(tmp_path: Path) -> None:
     assert tightened.optimizer().alarm.claims == 0
     assert all(trial.suggestion is None for trial in tightened.optimizer().trials)
     assert edit(tightened, "<= -0.5", "<= 0").optimizer().trials == before.trials
+
+
+def test_what_is_predicted_of_a_setting_of_ones_own_is_stored_also_where_limits_are_many(
+    tmp_path: Path,
+) -> None:
+    names = [f"temperature-of-bearing-{k}" for k in range(40)]
+    limits = "".join(f'{name} = "<= 5"\n' for name in names)
+    file = write_study(tmp_path, command="", start=False)
+    file.write_text(file.read_text().replace('load = "<= 0"\n', limits))
+    with Ledger(read_study_file(file)) as ledger:
+        for x, cost in ((0.2, 2.0), (0.6, 1.0)):
+            number = ledger.try_({"x": x, "y": x}).number
+            ledger.tell(number, {"cost": cost} | dict.fromkeys(names, x))
+        decided = ledger.entry(ledger.try_({"x": 0.4, "y": 0.4}).number).decision
+    assert set(decided["constraints"]) == set(names)
+    assert decided["params"] == {"x": 0.4, "y": 0.4}

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -590,9 +591,33 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 
 def test_a_long_note_is_shortened_until_a_storage_takes_it() -> None:
-    note = {"mode": "careful", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(60)}}
+    note = {"mode": "careful", "why": "w" * 100, "params": {f"p{i}": "x" * 40 for i in range(1500)}}
     assert notes.shortened(note) == {"mode": "careful", "why": "w" * 100}
-    assert notes.shortened({"why": "w" * 3000, "mode": "careful"}) == {"mode": "careful"}
+    assert notes.shortened({"why": "w" * 60_000, "mode": "careful"}) == {"mode": "careful"}
+
+
+def test_the_note_of_a_wide_study_is_stored_whole(tmp_path: Path) -> None:
+    space: dict[str, Any] = {f"parameter_{j}": FloatDistribution(0, 1) for j in range(16)}
+    limits = [f"limit_{k}" for k in range(8)]
+    study = optuna.create_study(
+        sampler=sampler(trials=300, failures=120, space=space), storage=f"sqlite:///{tmp_path / 'wide.db'}"
+    )
+    rng = np.random.default_rng(0)
+    for x in rng.random((30, 16)):
+        study.add_trial(
+            optuna.trial.create_trial(
+                value=float(((x - 0.4) ** 2).sum()),
+                params=dict(zip(space, map(float, x), strict=True)),
+                distributions=space,
+                constraints={name: float(x[k] - 0.9) for k, name in enumerate(limits)},
+            )
+        )
+    asked = study.ask(space)
+    note = study.trials[-1].system_attrs[notes.DECISION]
+    assert note["params"] == asked.params
+    assert note["why"].startswith(f"Trial {asked.number}")
+    assert len(note["warm"]) == 9
+    assert 2046 < len(json.dumps(note)) <= notes.ATTRIBUTE_LIMIT
 
 
 # -- the gate ------------------------------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,6 +114,58 @@ def test_a_body_that_is_too_large_is_refused_however_it_is_sent(here: Client) ->
     assert here.send("POST", "/tell", content=pieces(), headers=JSON).status_code == 413
     wrong = {**JSON, "content-length": "-1"}
     assert here.send("POST", "/tell", content=b"{}", headers=wrong).status_code == 413
+
+
+def carried_out(
+    client: Client, messages: list[dict[str, Any]], *more: tuple[bytes, bytes]
+) -> tuple[int, bytes]:
+    """The answer of POST /ask under the key k to these messages of the server below."""
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"idempotency-key", b"k")]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/ask",
+        "query_string": b"",
+        "headers": [*headers, *more],
+    }
+    answers: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        answers.append(message)
+
+    asyncio.run(client.app(scope, receive, send))
+    return answers[0]["status"], answers[1]["body"]
+
+
+@pytest.mark.parametrize("begun", [[], [b""], [b'{"n": 2}'], [b"{", b'"n": 2}']])
+def test_a_client_that_goes_away_before_its_body_is_whole_changes_nothing(
+    tmp_path: Path, begun: list[bytes]
+) -> None:
+    pieces = [{"type": "http.request", "body": piece, "more_body": True} for piece in begun]
+    with served(study_by_hand(tmp_path)) as client:
+        code, body = carried_out(client, pieces)
+        assert (code, b"went away" in body) == (400, True)
+        assert client.get("/trials") == []
+        again = client.post("/ask", {"n": 3}, "k")
+        assert (again.status_code, len(again.json()["trials"])) == (200, 3)
+
+
+@pytest.mark.parametrize(
+    ("length", "code", "words"),
+    [(b"9", 400, b"2 of 9 bytes"), (b"1", 400, b"2 of 1 byte"), (b"\xb2", 413, b"has more")],
+)
+def test_a_body_of_another_length_than_announced_changes_nothing(
+    tmp_path: Path, length: bytes, code: int, words: bytes
+) -> None:
+    with served(study_by_hand(tmp_path)) as client:
+        found, body = carried_out(
+            client, [{"type": "http.request", "body": b"{}"}], (b"content-length", length)
+        )
+        assert (found, words in body) == (code, True)
+        assert client.get("/trials") == []
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "text/json", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -86,6 +87,17 @@ def test_curl_alone_drives_a_study_to_its_end_and_ctrl_c_ends_the_server(process
     assert time.monotonic() - begin < 10
     assert stream.wait(10) in (0, 18)  # the end of a stream in pieces
     stream.stdout.close()
+
+
+@needs_curl
+def test_a_connection_that_breaks_before_the_body_starts_no_trial_and_spends_no_key(process: Process) -> None:
+    head = f"POST /ask HTTP/1.1\r\nHost: 127.0.0.1:{process.port}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", process.port), 30) as connection:
+        connection.sendall(f"{head}Content-Length: 8\r\nIdempotency-Key: k\r\n\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1000) == b""  # the server has seen it
+    code, answer = process.post("ask", {"n": 2}, "-H", "Idempotency-Key: k")
+    assert (code, [trial["trial"] for trial in answer["trials"]]) == (200, [0, 1])
 
 
 @needs_curl

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tumble.server.answers import refusal
+from tumble.shown import count
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -106,24 +107,39 @@ def _is_a_visit(scope: Scope, headers: Headers) -> bool:
 
 
 async def _whole_body(headers: Headers, receive: Receive) -> bytes:
-    too_large = _Refused(413, "TooLarge", f"a request may have {LARGEST_BODY} bytes, and this one has more")
-    length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length[:12]) > LARGEST_BODY or len(length) > 12:
-        raise too_large
-    body = b""
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > LARGEST_BODY:
-            raise too_large
-        if not message.get("more_body", False):
-            break
+    length = headers.get("content-length")
+    if length is not None and (not length.isdecimal() or len(length) > 12 or int(length) > LARGEST_BODY):
+        raise _too_large()
+    body = await _every_piece(receive)
+    if length is not None and len(body) != int(length):
+        raise _Refused(400, "NotWhole", f"{len(body)} of {count(int(length), 'byte')} of the body came")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != "application/json":
         raise _Refused(415, "NotJson", "a body must be JSON: send the header Content-Type: application/json")
     with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is refused where it is read
         json.loads(body, object_pairs_hook=_check_once)
-    return bytes(body)
+    return body
+
+
+async def _every_piece(receive: Receive) -> bytes:
+    """The pieces of a body, up to its end.
+
+    Of a client that goes away it is not known what it asked for: its body may be empty, or not have come.
+    """
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Refused(400, "NotWhole", "the client went away before the whole request was read")
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise _too_large()
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _too_large() -> _Refused:
+    return _Refused(413, "TooLarge", f"a request may have {LARGEST_BODY} bytes, and this one has more")
 
 
 def _check_once(pairs: list[tuple[str, Any]]) -> None:

@@ -10,7 +10,10 @@ import pytest
 pytest.importorskip("fastapi")
 
 from tests.server.clients import Client, measure, served, study_by_hand
+from tumble.server import bodies
 from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import BY_HAND
+from tumble.studies.requests import Request, marking
 from tumble.studies.study_file import read_study_file
 
 
@@ -178,6 +181,25 @@ def test_a_repeated_key_gets_the_first_answer_also_after_a_restart(file: Path) -
         assert client.get("/trials") == trials
         other = client.post("/tell", {**told, "trial": 1}, "k1")
         assert (other.status_code, "came with another request" in other.json()["error"]) == (422, True)
+
+
+@pytest.mark.parametrize(("body", "numbers"), [({}, [1]), ({"n": 2}, [1, 2])])
+def test_an_asking_whose_trial_was_skipped_before_it_had_a_setting_is_done_when_it_is_repeated(
+    file: Path, body: dict[str, int], numbers: list[int]
+) -> None:
+    request = Request.of("k", "ask", bodies.Ask(**body).model_dump())
+    with Ledger(read_study_file(file)) as ledger, marking(ledger, request):
+        ledger.store.create(BY_HAND)  # and here its server was killed
+    with served(file) as client:
+        client.post("/skip", {"trial": 0}, "s")
+        answer = client.post("/ask", body, "k")
+        assert answer.status_code == 200, answer.text
+        assert [t["trial"] for t in answer.json().get("trials", [answer.json()])] == numbers
+    with served(file) as client:
+        again = client.post("/ask", body, "k").json()
+        assert [t["trial"] for t in again.get("trials", [again])] == numbers
+        assert client.post("/skip", {"trial": 0}, "s").json()["outcome"] == "skipped"
+        assert [t["outcome"] for t in client.get("/trials")] == ["skipped"] + ["running"] * len(numbers)
 
 
 def test_several_trials_are_asked_for_and_fewer_are_explained(client: Client) -> None:

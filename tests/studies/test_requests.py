@@ -10,6 +10,7 @@ from tests.study_files import write_study
 from tumble.errors import InputError
 from tumble.studies import undo
 from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import BY_HAND
 from tumble.studies.requests import Request, marking, trials_of
 from tumble.studies.study_file import read_study_file
 
@@ -64,6 +65,20 @@ def test_a_request_that_did_not_end_the_trial_itself_does_not_claim_it(file: Pat
     assert trials_of(ledger, request("late")) == []
     ledger.tell(0, SAFE)
     assert trials_of(ledger, request("late")) == []
+
+
+def test_a_trial_that_was_skipped_before_it_had_a_setting_was_not_handed_out(file: Path) -> None:
+    """Its process died while it asked; the request that skipped it did its work, though."""
+    ledger = fresh(file)
+    with marking(ledger, request("ask")):
+        ledger.store.create(BY_HAND)
+    assert trials_of(ledger, request("ask")) == [0]
+    with marking(ledger, request("skip")):
+        ledger.skip(0)
+    assert trials_of(ledger, request("ask")) == []
+    assert trials_of(ledger, request("skip")) == [0]
+    with pytest.raises(InputError, match="came with another request before"):
+        trials_of(ledger, request("ask", "y"))
 
 
 def test_an_asking_that_failed_is_taken_up_by_the_same_asker(

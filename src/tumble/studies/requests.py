@@ -66,6 +66,8 @@ def marking(ledger: Ledger, request: Request | None) -> Iterator[None]:
 def trials_of(ledger: Ledger, request: Request) -> list[int]:
     """The trials that this request began, ended or changed, in the order of their numbers.
 
+    A trial that was over before it had a setting was never handed out: its asking is not done yet.
+
     Raises
     ------
     InputError
@@ -76,14 +78,16 @@ def trials_of(ledger: Ledger, request: Request) -> list[int]:
         if entry.outcome == "unstarted":  # withdrawn, as if it had never been asked for
             continue
         attributes = entry.stored.system_attrs
-        marks = [attributes.get(ASKED_BY), None if entry.is_running else attributes.get(ENDED_BY)]
-        marks += [change.request for change in entry.changes]
-        mine = [mark for mark in marks if mark and mark["key"] == request.key]
+        asked = [attributes.get(ASKED_BY)]
+        done = asked if entry.is_running or entry.parameters else []
+        ends = [None if entry.is_running else attributes.get(ENDED_BY)]
+        ends += [change.request for change in entry.changes]
+        mine = [mark for mark in (*asked, *ends) if mark and mark["key"] == request.key]
         if any(mark["body"] != request.body for mark in mine):
             raise InputError(
                 "this Idempotency-Key came with another request before; give each request a key of its own"
             )
-        found += [entry.trial] if mine else []
+        found += [entry.trial] if any(mark in mine for mark in (*done, *ends)) else []
     return found
 
 

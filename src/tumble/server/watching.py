@@ -11,7 +11,7 @@ from typing import Any
 from tumble.errors import TumbleError
 from tumble.serialize import plain
 from tumble.server import reading
-from tumble.server.desk import Desk
+from tumble.server.desk import Desk, Ending
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import sentence_for
 from tumble.studies.records import to_status
@@ -36,18 +36,27 @@ class Watch:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._queues: set[asyncio.Queue[Events | None]] = set()
-        self._seen: dict[str, Any] | None = None
+        self._seen: dict[str, Any] = {}
+        self._error: str | None = None  # that the listeners know of
         self._nudge = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
     async def listen(self) -> AsyncIterator[str]:
-        """Events as text: `status` first, then `trial` and `status` for what changes, and `error`."""
+        """Events as text: `status` first, then `trial` and `status` for what changes, and `error`.
+
+        It ends with the server; where the study can't be read at first; and for a listener that falls behind.
+        """
         queue: asyncio.Queue[Events | None] = asyncio.Queue(BEHIND)
-        yield _text("status", await self._desk.do(reading.status))
-        self._queues.add(queue)
-        self._start()
+        self._queues.add(queue)  # before the study is read: what changes from then on is heard of
         try:
+            try:
+                now = await self._desk.do(_snapshot)
+            except Exception as error:
+                yield _text("error", {"error": _sentence(error)})
+                return
+            self._start(now)
+            yield _text("status", now["status"])
             while not self._closed:
                 try:
                     events = await asyncio.wait_for(queue.get(), STILL_HERE)
@@ -67,40 +76,57 @@ class Watch:
     def close(self) -> None:
         """End every stream."""
         self._closed = True
-        for queue in self._queues:
-            _put(queue, None)
+        self._end_streams()
         self._nudge.set()
 
-    def _start(self) -> None:
+    def _start(self, now: dict[str, Any]) -> None:
+        """Look on, from what the study is now, unless someone listens already."""
         if self._task is None or self._task.done():
-            self._seen = None
+            self._seen, self._error = now, None
             self._task = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
-        while self._queues and not self._closed:
-            try:
-                events = await self._look()
-            except Exception as error:
-                text = str(error) if isinstance(error, TumbleError) else sentence_for(error)
-                if text is None:
-                    raise
-                events = [("error", {"error": text})]
-            if events:
-                for queue in tuple(self._queues):
-                    if not _put(queue, events):
+        try:
+            while self._queues and not self._closed:
+                events = await self._news()
+                for queue in tuple(self._queues) if events else ():
+                    if queue.full():  # what it missed is lost: it comes again and hears how things stand
                         self._queues.discard(queue)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._nudge.wait(), LOOK)
-            self._nudge.clear()
+                        _end(queue)
+                    else:
+                        queue.put_nowait(events)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._nudge.wait(), LOOK)
+                self._nudge.clear()
+        except Ending:  # it is cancelled, as everything that is left when the server ends
+            return
+        finally:  # a listener to whom nobody speaks must not believe that nothing changes
+            self._end_streams()
+
+    async def _news(self) -> Events:
+        """What changed since the last look; an error when it comes, and the status when it is over."""
+        before = self._error
+        try:
+            events, self._error = await self._look(), None
+        except Ending:
+            raise
+        except Exception as error:
+            self._error = _sentence(error)
+            return [] if self._error == before else [("error", {"error": self._error})]
+        return events if before is None or events else [("status", self._seen["status"])]
 
     async def _look(self) -> Events:
         now = await self._desk.do(_snapshot)
         seen, self._seen = self._seen, now
-        if seen is None or seen == now:
+        if seen == now:
             return []
         old = {trial["trial"]: trial for trial in seen["trials"]}
         changed = [trial for trial in now["trials"] if old.get(trial["trial"]) != trial]
         return [*(("trial", trial) for trial in changed), ("status", now["status"])]
+
+    def _end_streams(self) -> None:
+        for queue in self._queues:
+            _end(queue)
 
 
 def _snapshot(ledger: Ledger) -> dict[str, Any]:
@@ -114,13 +140,19 @@ def _snapshot(ledger: Ledger) -> dict[str, Any]:
     return dict(plain(found))  # NaN differs from itself
 
 
-def _put(queue: asyncio.Queue[Events | None], events: Events | None) -> bool:
-    """Whether there was room."""
-    try:
-        queue.put_nowait(events)
-    except asyncio.QueueFull:
-        return False
-    return True
+def _end(queue: asyncio.Queue[Events | None]) -> None:
+    """End a stream, whatever its listener has not heard yet."""
+    while not queue.empty():
+        queue.get_nowait()
+    queue.put_nowait(None)
+
+
+def _sentence(error: Exception) -> str:
+    """Why the study can't be read; a fault is raised again."""
+    text = str(error) if isinstance(error, TumbleError) else sentence_for(error)
+    if text is None:
+        raise error
+    return text
 
 
 def _text(name: str, data: Any) -> str:

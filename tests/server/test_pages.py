@@ -54,6 +54,23 @@ def test_a_phone_asks_loses_its_server_and_tells_once_when_it_is_back(browser: A
     process.close()
 
 
+def test_a_fault_of_the_study_is_said_until_it_is_over(browser: Any, tmp_path: Path) -> None:
+    process = Process(study_by_hand(tmp_path))
+    page = browser.new_page()
+    streams = ['event: error\ndata: {"error": "the storage is away"}\n\n']
+
+    def stream(route: Any) -> None:
+        status = route.fetch(url=f"{process.address}/status").text()
+        route.fulfill(status=200, body=streams.pop(0) if streams else f"event: status\ndata: {status}\n\n")
+
+    page.route("**/events", stream)
+    page.goto(process.address)
+    page.wait_for_selector("text=The storage is away.", timeout=180_000)
+    page.wait_for_selector("#message", state="hidden", timeout=180_000)
+    page.close()
+    process.close()
+
+
 def test_a_text_that_is_no_number_is_refused_and_an_older_sentence_goes(browser: Any, tmp_path: Path) -> None:
     file = study_by_hand(tmp_path)
     process = Process(file)

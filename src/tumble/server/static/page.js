@@ -7,7 +7,7 @@
   const short = Figures.short;
   const RETRY = 2000, SILENT = 25000;
   const TOLD = ["safe", "failed", "unmeasured", "no value"];  // outcomes of a trial that was told
-  const state = {study: null, status: null, trials: new Map(), best: null, chosen: null, busy: false, mode: null, lostSince: null, last: null};
+  const state = {study: null, status: null, trials: new Map(), best: null, chosen: null, busy: false, mode: null, lostSince: null, last: null, fault: null};
 
   // -- kept on this device ---------------------------------------------------------------------------------
 
@@ -181,9 +181,14 @@
     if (!parts) return;
     const data = JSON.parse(parts[2]);
     if (parts[1] === "trial") { state.trials.set(data.trial, data); look(); }
-    else if (parts[1] === "status") { state.status = data; read("/study").then(s => { state.study = s; render(); }).catch(() => {}); }
-    else if (parts[1] === "error") say(sentence(data.error), "bad");
+    else if (parts[1] === "status") { state.status = data; over(); read("/study").then(s => { state.study = s; render(); }).catch(() => {}); }
+    else if (parts[1] === "error") say(state.fault = sentence(data.error), "bad");
     render();
+  }
+
+  function over() {  // the fault that the stream told of; what was said since then stays
+    if (state.fault && $("message").textContent === state.fault) say("");
+    state.fault = null;
   }
 
   async function load() {

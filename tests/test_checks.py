@@ -90,6 +90,8 @@ def test_what_a_table_of_pandas_calls_its_values_counts() -> None:
     numbered = pd.Series([1.0, 2.0])
     assert checks.by_label(numbered) is numbered
     assert checks.by_label([1.0]) == [1.0]
+    with pytest.raises(InputError, match="two values have the same label, of a, a, b; give each its own"):
+        checks.by_label(pd.Series([0.5, -0.25, 0.1], ["a", "a", "b"]))
 
 
 def test_a_table_of_polars_is_a_list_of_dicts() -> None:

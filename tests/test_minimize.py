@@ -190,8 +190,9 @@ def test_a_start_of_a_box_from_pandas_goes_by_position():
 
 def test_a_start_of_a_box_from_pandas_goes_by_labels_that_are_the_names_of_the_box():
     row = {"x1": 3.0, "x0": 1.0}
-    for given in (row, pd.Series(row), pd.DataFrame([row]), [pd.Series(row)]):
-        np.testing.assert_array_equal(run(bowl, 1, x0=given).trials[0].x, [1.0, 3.0])
+    for given in (row, pd.Series(row), pd.DataFrame([row]), [pd.Series(row)], [[1.0, 3.0], pd.Series(row)]):
+        np.testing.assert_array_equal(run(bowl, 2, x0=given).trials[0].x, [1.0, 3.0])
+    assert run(bowl, 1, x0=pd.DataFrame()).n_told == 1
 
 
 def test_constraints_from_pandas_go_by_their_labels():

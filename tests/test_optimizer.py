@@ -819,6 +819,18 @@ def test_from_trials_goes_on_with_the_numbers_of_databases_and_arrays(number: An
     assert again.trials[0].value == 2.0
 
 
+@pytest.mark.parametrize("kind", [np.array, list, tuple])
+def test_from_trials_keeps_what_an_array_or_a_list_of_constraints_holds(kind: Any) -> None:
+    measured: Any = kind([0.0])
+    old = [
+        tumble.Trial(0, None, (0.5, 0.5), "told", value=1.0, constraints=measured),
+        tumble.Trial(1, None, (0.2, 0.5), "told", constraints=measured, crashed=True),
+    ]
+    opt = rebuilt(some_trials(), old, fitted=None)
+    assert [t.constraints for t in opt.trials] == [(0.0,), (0.0,)]
+    assert opt.trials[0].safe
+
+
 def test_from_trials_counts_no_trial_as_safe_whose_limits_were_not_measured() -> None:
     bare = tumble.Trial(0, None, (0.5, 0.5), "told", value=1.0)
     opt = rebuilt(some_trials(), [bare], fitted=None)

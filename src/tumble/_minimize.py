@@ -166,7 +166,7 @@ def _points(x0: Any, opt: Optimizer) -> list[Any]:
     x0 = [_labelled(x, opt) for x in x0] if isinstance(x0, list | tuple) else _labelled(x0, opt)
     if x0 is None:
         return []
-    if isinstance(x0, Mapping) or (isinstance(x0, list | tuple) and x0 and isinstance(x0[0], Mapping)):
+    if isinstance(x0, Mapping) or (isinstance(x0, list | tuple) and any(isinstance(x, Mapping) for x in x0)):
         points: list[Any] = [x0] if isinstance(x0, Mapping) else list(x0)
     else:
         points = list(np.atleast_2d(np.asarray(x0, dtype=object)))
@@ -187,5 +187,5 @@ def _labelled(x0: Any, opt: Optimizer) -> Any:
     """A row or a table with labels by its labels. Those of a box count only where they are its own names."""
     found = checks.by_label(x0)
     rows = found if isinstance(found, list) else [found]
-    meant = all(isinstance(row, Mapping) and set(row) == set(opt.space.names) for row in rows)
+    meant = bool(rows) and all(isinstance(row, Mapping) and set(row) == set(opt.space.names) for row in rows)
     return found if opt.takes_names or meant else x0

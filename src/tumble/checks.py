@@ -139,6 +139,8 @@ def by_label(value: Any) -> Any:
     labels = getattr(value, "index", None) if columns is None else columns
     if not hasattr(value, "to_dict") or labels is None or not all(isinstance(label, str) for label in labels):
         return value
+    if len(set(labels)) < len(labels):
+        raise InputError(f"two values have the same label, of {', '.join(labels)}; give each its own")
     return value.to_dict() if columns is None else value.to_dict("records")
 
 

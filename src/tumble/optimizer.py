@@ -890,5 +890,4 @@ class Optimizer:
 
     def _store(self, record: Trial) -> None:
         k = bisect_left(self._trials, record.number, key=lambda t: t.number)
-        is_known = k < len(self._trials) and self._trials[k].number == record.number
-        self._trials[k : k + is_known] = [record]
+        self._trials[k:] = [record, *(t for t in self._trials[k:] if t.number != record.number)]

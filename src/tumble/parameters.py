@@ -17,7 +17,6 @@ from tumble.errors import InputError
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
 EPSILON = float(np.finfo(float).eps)
-LARGEST_OF_LOG = 2**46  # a logarithmic integer beyond it has the coordinate of its neighbour
 DIGITS = 12  # of a value that comes back exactly as it was given; from those of the range on
 
 
@@ -234,20 +233,6 @@ class Int:
             raise InputError(
                 f"step must be an integer from 1 to {self.high - self.low} = high - low, but is {self.step}: "
                 "with a larger step there is only one value to try"
-            )
-        self._check_told_apart()
-
-    def _check_told_apart(self) -> None:
-        """Refuse a range of which two numbers have the same coordinate."""
-        if self._intervals > checks.LARGEST:
-            raise InputError(
-                f"{self._intervals + 1} values are more than float64 can tell apart: narrow the range, or "
-                "give a larger step"
-            )
-        if self.log and self.high > LARGEST_OF_LOG:
-            raise InputError(
-                f"a logarithmic integer must be at most 2^46, but high is {self.high}: lower high, or take a "
-                "Float with log"
             )
 
     @property

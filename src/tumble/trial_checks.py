@@ -106,7 +106,7 @@ def outcome(
 
 
 def history(trials: Sequence[Trial], dim: int, count: int) -> list[Trial]:
-    """Trials from elsewhere, in plain numbers, if they fit `dim` coordinates and `count` constraints.
+    """Trials from elsewhere that fit `dim` coordinates and `count` limits, their results in plain numbers.
 
     A database or an array hands out numbers of its own kinds, which neither a model nor JSON takes. A value
     without constraints, where there are some, measured none of them.
@@ -146,11 +146,15 @@ def _plain(trial: Trial, number: int, count: int) -> Trial:
     """The trial with its results checked, and in Python's own numbers; the same one where it has these."""
     checks.one_of(trial.status, f"the status of trial {number}", STATUSES)
     checks.text(trial.reason, f"the reason of trial {number}")
-    measured = trial.constraints or ((None,) * count if trial.value is not None else ())
+    measured = tuple(trial.constraints) or ((None,) * count if trial.value is not None else ())
     kinds = {type(v) for v in (trial.value, *trial.constraints, *trial.u)} - {type(None)}
     flags = (type(trial.number), type(trial.crashed), type(trial.billed))
-    is_plain = kinds <= {float} and flags == (int, bool, bool) and measured is trial.constraints
-    if is_plain and all(isfinite(v) for v in (trial.value, *measured) if v is not None):
+    is_plain = kinds <= {float} and flags == (int, bool, bool) and type(trial.constraints) is tuple
+    if (
+        is_plain
+        and len(measured) == len(trial.constraints)
+        and all(isfinite(v) for v in (trial.value, *measured) if v is not None)
+    ):
         return trial  # most are: thousands cost little
     return replace(
         trial, number=number, u=tuple(float(v) for v in trial.u),

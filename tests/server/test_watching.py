@@ -229,6 +229,27 @@ def test_an_error_is_told_once_and_a_status_when_it_is_over(stand: Stand) -> Non
     asyncio.run(listen())
 
 
+def test_a_listener_that_comes_while_an_error_is_over_hears_of_the_next_one(stand: Stand) -> None:
+    async def listen() -> None:
+        watch = Watch(stand)  # type: ignore[arg-type]
+        first = watch.listen()
+        await anext(first)
+        stand.error = TumbleError("away")
+        assert await next_of(first) == [("error", {"error": "away"})]
+        stand.error = None
+        second = watch.listen()
+        assert await next_of(second) == [("status", {"trials": 0})]
+        assert await next_of(first) == [("status", {"trials": 0})]
+        stand.error = TumbleError("away")
+        heard: list[tuple[str, Any]] = []
+        while not heard or heard[-1][0] == "status":
+            heard += await next_of(second)
+        assert heard[-1] == ("error", {"error": "away"})
+        watch.close()
+
+    asyncio.run(listen())
+
+
 def test_a_listener_that_comes_while_the_study_can_not_be_read_hears_why_and_its_stream_ends(
     stand: Stand,
 ) -> None:

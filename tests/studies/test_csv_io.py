@@ -35,6 +35,8 @@ from tumble.studies.study_file import read_study_file
         ('x,y,cost,load\n0.1,0.2,1,-1,"a\nb"\n', "line 2: there are more cells than columns"),
         ("x,y,cost,load\n\n0.1,0.2,abc,-1\n", "line 3: cost must be"),
         ('sep=;\nx;y;cost;load;note\n0;0;1;-1;"a\nb"\n0.1;0.2;abc;-1;\n', "line 5: cost must be"),
+        ('x,y,cost,load,note\n0.1,0.2,abc,-1,"open\n3,4\n', "line 2: cost must be"),
+        ("\n\nx,y,cost,load\n\n0.1,0.2,abc,-1\n", "line 5: cost must be"),
         ("", "old.csv: the file is empty; its first line must name every column"),
         ("\ufeff \n\n", "old.csv: the file is empty"),
         ("sep=;\n", "old.csv: the file is empty"),
@@ -68,6 +70,7 @@ GOOD = {
     "a remark with a point": "x;y;cost;load;version\n0,1;0,2;1,500;-1,25;1.2\n",
     "quotes around everything": '"x";"y";"cost";"load"\n"0,1";"0,2";"1,5";"-1,25"\n',
     "other columns": "operator,x,y,cost,load,note\nAnna,0.1,0.2,1.5,-1.25,ok\n",
+    "blank lines first": "\n\nx;y;cost;load\n0,1;0,2;1,5;-1,25\n",
     "other columns twice": "note,x,y,cost,load,note,,\nAnna,0.1,0.2,1.5,-1.25,ok,,\n",
 }
 

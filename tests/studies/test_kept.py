@@ -96,6 +96,8 @@ def test_what_is_no_table_of_a_runner_is_passed_over(tmp_path: Path, change: Any
     assert found == ([3, 7] if isinstance(change, dict) and "mark" in change else [3])
     ours.end_left_overs()
     assert said == []
+    (ours.folder / "result-7.json").write_text("[" * 100_000)
+    assert [result.trial for result in ours.results()] == [3]
     for key in GOOD:
         lacking = {name: value for name, value in whole.items() if name != key}
         (ours.folder / "result-7.json").write_text(json.dumps(lacking))

@@ -218,6 +218,15 @@ def test_a_kept_result_is_told_where_the_file_asks_for_more_by_now(
         assert ledger.entry(0).outcome == "safe"
 
 
+def test_what_is_set_aside_twice_is_kept_twice(tmp_path: Path) -> None:
+    kept = Ledger(read_study_file(write_study(tmp_path))).kept
+    for cost in (1.0, 2.0):
+        kept.keep(KeptResult(7, {"x": 0.5}, {"cost": cost}, None, this_runner()))
+        kept.set_aside(7)
+    names = sorted(path.name for path in kept.folder.iterdir())
+    assert names == ["refused-7-2.json", "refused-7.json"]
+
+
 def test_a_kept_result_that_is_refused_is_set_aside_and_said_once(tmp_path: Path) -> None:
     ledger = open_study(tmp_path, trials=2, command="")
     dead = replace(this_runner(), pid=2**22 + 1, born="gone")

@@ -371,7 +371,8 @@ class Parser:
         """Refuse a name."""
         if word.text == "not":
             refuse(self.text, word.start, word.end, "'not' is not known: turn the comparison round")
-        hint = checks.nearest(word.text, self.parameters) or f"known are {', '.join(self.parameters)}"
+        written = [n if n.isidentifier() else f"`{n}`" for n in self.parameters]
+        hint = checks.nearest(word.text, written) or f"known are {', '.join(written)}"
         part = word.text.replace("_", "").lower()
         longer = [n for n in self.parameters if not n.isidentifier() and part in n.lower()]
         is_case = word.text.lower() in map(str.lower, self.parameters)

@@ -84,17 +84,24 @@ class Watch:
         if self._task is None or self._task.done():
             self._seen, self._error = now, None
             self._task = asyncio.create_task(self._watch())
+        elif self._error is not None:  # it is over, and whoever comes now would not hear that it begins again
+            self._error = None
+            self._tell([("status", now["status"])])
+
+    def _tell(self, events: Events) -> None:
+        for queue in tuple(self._queues):
+            if queue.full():  # what it missed is lost: it comes again and hears how things stand
+                self._queues.discard(queue)
+                _end(queue)
+            else:
+                queue.put_nowait(events)
 
     async def _watch(self) -> None:
         try:
             while self._queues and not self._closed:
                 events = await self._news()
-                for queue in tuple(self._queues) if events else ():
-                    if queue.full():  # what it missed is lost: it comes again and hears how things stand
-                        self._queues.discard(queue)
-                        _end(queue)
-                    else:
-                        queue.put_nowait(events)
+                if events:
+                    self._tell(events)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._nudge.wait(), LOOK)
                 self._nudge.clear()

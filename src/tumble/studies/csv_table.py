@@ -6,9 +6,10 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tumble.errors import InputError
 
@@ -17,7 +18,6 @@ SEP_LINE = re.compile(r"sep=(.)\r?\n")  # what a spreadsheet may write first
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or three decimals
-LINE_END = re.compile(r"\r\n|\r|\n")
 WORKBOOK = b"PK\x03\x04"  # how .xlsx and .ods begin
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -75,8 +75,8 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
     separator, before = (given[1], 1) if given else (_separator(text, expected), 0)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        columns = tuple(name.strip() for name in next(reader, ()))
-        found = [(before + reader.line_num - _line_ends(cells), cells) for cells in reader if cells]
+        columns = tuple(name.strip() for name in next(filter(None, reader), ()))
+        found = list(_numbered(reader, before))
     except csv.Error as error:
         line = before + reader.line_num
         raise InputError(f"{path}: line {line}: {error}; save it as plain CSV") from None
@@ -104,7 +104,7 @@ def _decoded(data: bytes) -> str:
 
 def _separator(text: str, expected: Sequence[str]) -> str:
     """The one by which the first line names most of the columns."""
-    first = text.partition("\n")[0]
+    first = text.lstrip("\r\n").partition("\n")[0]
 
     def found(separator: str) -> int:
         return len({name.strip().strip('"') for name in first.split(separator)} & set(expected))
@@ -112,9 +112,13 @@ def _separator(text: str, expected: Sequence[str]) -> str:
     return max(SEPARATORS, key=lambda separator: (found(separator), first.count(separator)))
 
 
-def _line_ends(cells: Sequence[str]) -> int:
-    """How many line ends lie within the cells of a row, which the reader has passed after its first line."""
-    return sum(len(LINE_END.findall(cell)) for cell in cells)
+def _numbered(reader: Any, before: int) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, each with its first line in the file; `before`: lines passed already."""
+    passed = reader.line_num
+    for cells in reader:
+        if cells:
+            yield before + passed + 1, cells
+        passed = reader.line_num
 
 
 def _by_column(columns: Sequence[str], cells: Sequence[str], where: str) -> dict[str, str | None]:

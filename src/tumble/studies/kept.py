@@ -4,7 +4,7 @@ The folder `drill.toml.pending` has three kinds of files, each written whole or 
 
 =================  =========================================================================================
 `result-7.json`    what came of trial 7, from its end until the storage has it
-`refused-7.json`   the same where it can't be told, until a person removes it
+`refused-7.json`   the same where it can't be told, until a person removes it; a second one is `-7-2`
 `rig-7.json`       the mark of the processes of trial 7, from their start to their end
 =================  =========================================================================================
 
@@ -18,6 +18,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -98,6 +99,9 @@ class KeptFiles:
         """Keep a result that can't be told for a person to look at; where it is now."""
         kept = self.folder / f"result-{trial}.json"
         aside = self.folder / f"refused-{trial}.json"
+        again = count(2)
+        while aside.exists():
+            aside = self.folder / f"refused-{trial}-{next(again)}.json"
         try:
             return kept.replace(aside)
         except OSError:  # no right to: it stays where it is
@@ -139,7 +143,9 @@ class KeptFiles:
         with contextlib.suppress(FileNotFoundError):  # another runner removed the folder, which was empty
             paths = sorted(self.folder.glob(pattern))
         for path in paths:
-            with contextlib.suppress(OSError, ValueError, OverflowError):  # a whole number may be too large
+            with contextlib.suppress(
+                OSError, ValueError, OverflowError, RecursionError
+            ):  # too large, too deep
                 table = json.loads(path.read_text(encoding="utf-8"))
                 if isinstance(table, dict) and table.get("study") == self._study:
                     found.append(build(table))

@@ -55,18 +55,27 @@ def shared_problems(runs: Mapping[str, Sequence[Run]]) -> set[compare.Problem]:
 
 
 def groups(runs: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, list[Run]]]:
-    """The runs on problems that every row has; and, where that is more, on those that every fast row has.
+    """The runs on problems that every row has; then, without the rows that have the fewest, on more of them.
 
     A row that needs a safe start has no run where there is none: it found nothing there.
     """
-    fast = {name: group for name, group in runs.items() if name not in _SLOW}
+    counts = {name: len({run.problem for run in group}) for name, group in runs.items() if name != SAFE_SET}
     found = {}
-    for title, rows in (("all rows", runs), ("without the slow peers", fast)):
+    for least in sorted(set(counts.values())):
+        rows = {name: group for name, group in runs.items() if counts.get(name, least) >= least}
         shared = shared_problems(rows)
         kept = {name: [run for run in group if run.problem in shared] for name, group in rows.items()}
         if shared and len(shared) not in found:
-            found[len(shared)] = title, kept
+            found[len(shared)] = _title(runs, rows), kept
     return {f"{title}, {n} problems": kept for n, (title, kept) in found.items()}
+
+
+def _title(runs: Iterable[str], rows: Iterable[str]) -> str:
+    """Which of the rows `runs` a table of `rows` has, by those that it lacks."""
+    missing = [name for name in runs if name not in rows]
+    if not missing:
+        return "all rows"
+    return "without " + ("the slow peers" if set(missing) == _SLOW.intersection(runs) else ", ".join(missing))
 
 
 def rank_table(runs: Mapping[str, Sequence[Run]], view: View) -> str:

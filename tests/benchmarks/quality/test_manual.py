@@ -38,6 +38,13 @@ def test_ranks_are_over_problems_that_every_row_has(lines):
     assert ranks.splitlines()[2].split("|")[1:3] == [" tumble    ", " 1.00 (n = 4) "]
 
 
+def test_rows_that_were_stopped_early_are_ranked_on_what_they_have(lines):
+    late = [each for each in lines if (each["block"], each["problem"]) != ("SCBO", "crash:1")]
+    assert list(page.groups(page.runs_of(late))) == [
+        "all rows, 2 problems", "without SCBO, 3 problems", "without the slow peers, 4 problems",
+    ]  # fmt: skip
+
+
 def test_a_verdict_says_what_it_is_of(lines):
     text = manual.verdict(lines, "assets")
     assert text.startswith(

@@ -218,6 +218,15 @@ def test_a_kept_result_is_told_where_the_file_asks_for_more_by_now(
         assert ledger.entry(0).outcome == "safe"
 
 
+def left_by_a_dead_runner(tmp_path: Path, results: dict[str, float]) -> Ledger:
+    """A study whose trial 0 ran to its end, and whose runner died before it told the results."""
+    ledger = open_study(tmp_path, trials=2, command="")
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    asked = ledger.ask(dead)
+    ledger.kept.keep(KeptResult(0, dict(asked.x), results, None, dead))
+    return ledger
+
+
 def test_what_is_set_aside_twice_is_kept_twice(tmp_path: Path) -> None:
     kept = Ledger(read_study_file(write_study(tmp_path))).kept
     for cost in (1.0, 2.0):
@@ -228,10 +237,7 @@ def test_what_is_set_aside_twice_is_kept_twice(tmp_path: Path) -> None:
 
 
 def test_a_kept_result_that_is_refused_is_set_aside_and_said_once(tmp_path: Path) -> None:
-    ledger = open_study(tmp_path, trials=2, command="")
-    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
-    asked = ledger.ask(dead)
-    ledger.kept.keep(KeptResult(0, dict(asked.x), {"cost": 1e301, "load": -1.0}, None, dead))
+    ledger = left_by_a_dead_runner(tmp_path, {"cost": 1e301, "load": -1.0})
     said: list[str] = []
     ledger.kept.say = said.append
     me = this_runner()
@@ -252,10 +258,7 @@ def test_a_kept_result_that_is_refused_is_set_aside_and_said_once(tmp_path: Path
 def test_a_kept_result_waits_while_the_study_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = open_study(tmp_path, trials=2, command="")
-    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
-    asked = ledger.ask(dead)
-    ledger.kept.keep(KeptResult(0, dict(asked.x), {"cost": 1.0, "load": -1.0}, None, dead))
+    ledger = left_by_a_dead_runner(tmp_path, {"cost": 1.0, "load": -1.0})
     monkeypatch.setattr(locking, "LONGEST", 0.0)
     with locking.lock_study(ledger.storage, "bowl"), pytest.raises(locking.LockHeld):
         ledger.adopt(this_runner())
@@ -267,14 +270,10 @@ def test_a_kept_result_waits_while_the_study_is_locked(
 def test_a_kept_result_of_a_trial_that_someone_else_tells_meanwhile_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = open_study(tmp_path, trials=2, command="")
-    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
-    asked = ledger.ask(dead)
-    kept = KeptResult(0, dict(asked.x), {"cost": 1.0, "load": -1.0}, None, dead)
-    ledger.kept.keep(kept)
+    ledger = left_by_a_dead_runner(tmp_path, {"cost": 1.0, "load": -1.0})
     entries, said = ledger.entries(), list[str]()
     ledger.kept.say = said.append
-    ledger.tell(0, {"cost": 2.0, "load": -1.0}, owner=dead)
+    ledger.tell(0, {"cost": 2.0, "load": -1.0}, owner=ledger.kept.results()[0].owner)
     monkeypatch.setattr(ledger, "entries", lambda: entries)
     ledger.adopt(this_runner())
     assert ledger.entry(0).results == {"cost": 2.0, "load": -1.0}

@@ -29,7 +29,7 @@ LEAST_WARM_GAIN = 0.1  # and where it only follows an earlier fit, after one tha
 LONGEST_MOVE = 1.0  # of each of θ in one step
 SHORTEST_MOVE = 1e-3  # the fit ends when a step would move each of θ by less
 RIDGE = 1e-3  # added to the diagonal of the information, so that it can be inverted
-HIDDEN = 1e-8  # of its largest entry: added where values of 1e10 and more hide the ridge
+LEAST_RIDGE = 1e-8  # of its largest entry: takes the place of a ridge that is lost in rounding
 
 
 class Evaluation(NamedTuple):
@@ -192,8 +192,8 @@ def _newton(theta: Array, grad: Array, information: Array, low: Array, high: Arr
 
 
 def _solved(metric: Array, right: Array) -> Array:
-    """metric^-1 right. Where rounding hides `RIDGE`, the diagonal grows by what rounding does not hide."""
+    """metric^-1 right. Where RIDGE is lost in rounding, LEAST_RIDGE of the largest entry takes its place."""
     try:
         return np.asarray(np.linalg.solve(metric, right), dtype=float)
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.solve(metric + HIDDEN * metric.max() * np.eye(len(metric)), right))
+        return np.asarray(np.linalg.solve(metric + LEAST_RIDGE * metric.max() * np.eye(len(metric)), right))

@@ -7,6 +7,7 @@ band of resonance the bit breaks with no measurement at all. A search that knows
 """
 
 import argparse
+import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -242,6 +243,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--out", type=Path, default=Path("out"))
     options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal may not know the marks
     print(f"Tuning a drill: at most {TRIALS} trials, at most {FAILURES} failures.")
     print(f"Known beforehand: a safe setting that takes {drill(START).value:.2f} s a hole.\n")
     ours = search("tumble", options.seed, live=True)

@@ -70,6 +70,35 @@ def test_a_closed_stream_loses_what_is_printed_and_only_that() -> None:
     assert said == ["it is closed"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [
+        ("utf-8", "ρ = 1 ± 2, Säge"),
+        ("latin-1", "rho = 1 +- 2, Säge"),
+        ("ascii", "rho = 1 +- 2, S\\xe4ge"),
+    ],
+)
+def test_a_letter_that_a_terminal_does_not_know_is_spelt(encoding: str, written: str) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    print("ρ = 1 ± 2, Säge", file=Output(terminal, pytest.fail), end="", flush=True)
+    terminal.seek(0)
+    assert terminal.read() == written
+
+
+def test_a_trial_is_asked_on_a_terminal_without_the_sign_of_plus_minus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    file = write_study(tmp_path, command="")
+    with Ledger(read_study_file(file)) as ledger:
+        for cost in (1.0, 2.0):
+            ledger.tell(ledger.ask().number, {"cost": cost, "load": -0.1})
+    with (tmp_path / "out").open("w") as out:
+        assert tumble_alone("ask", file, stdout=out) == (0, "")
+    assert "predicted" in (said := (tmp_path / "out").read_text())
+    assert " +- " in said
+
+
 @needs_full
 def test_a_full_disk_loses_no_trial_that_is_asked(tmp_path: Path) -> None:
     file = write_study(tmp_path, command="")

@@ -848,7 +848,8 @@ def test_a_limit_that_is_tightened_rings_no_alarm(tmp_path: Path) -> None:
     assert tightened.status().alarm is None
     assert tightened.optimizer().alarm.claims == 0
     assert all(trial.suggestion is None for trial in tightened.optimizer().trials)
-    assert edit(tightened, "<= -0.5", "<= 0").optimizer().trials == before.trials
+    again = edit(tightened, "<= -0.5", "<= 0").optimizer()
+    assert list(map(repr, again.trials)) == list(map(repr, before.trials))  # as texts: NaN equals nothing
 
 
 def test_what_is_predicted_of_a_setting_of_ones_own_is_stored_also_where_limits_are_many(

@@ -322,7 +322,8 @@ def test_the_last_words_of_a_dead_worker_win_over_its_adoption(
 
     def late(trial_id: int, owner: Any) -> None:
         """The server carries out what the dead worker sent, just now."""
-        Ledger(ledger.config).study.tell(asked.number, 1.0)
+        with Ledger(ledger.config) as server:
+            server.study.tell(asked.number, 1.0)
         take_over(trial_id, owner)
 
     monkeypatch.setattr(ledger.store, "take_over", late)

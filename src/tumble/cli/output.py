@@ -1,7 +1,7 @@
 """What is printed to a disk that is full, or to a pipe that nobody reads: the command goes on without it.
 
 A study at night must not end because its log can't be written.  What could not be written is said once on the
-error stream, and the next line is tried again.
+error stream, and the next line is tried again.  A letter that a terminal does not know is spelt with others.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from typing import Any, TextIO, cast
 import click
 
 from tumble.cli.show import printable
+
+
+SPELT = str.maketrans({"±": "+-", "ρ": "rho", "Δ": "D", "·": ".", "…": "...", "×": "x", "━": "-"})
 
 
 class Output:
@@ -39,7 +42,7 @@ class Output:
 
     def write(self, text: str) -> int:
         """Write, or lose it."""
-        self._try(lambda stream: stream.write(text))
+        self._try(lambda stream: stream.write(_spelt(text, stream)))
         return len(text)
 
     def flush(self) -> None:
@@ -70,6 +73,16 @@ class Output:
         first, self.is_lost = not self.is_lost, True
         if first:
             self._on_loss(why)
+
+
+def _spelt(text: str, stream: TextIO) -> str:
+    """The text in letters that the stream can write: +- for ±, and an escape such as \\xfc for the rest."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding, stream.errors or "strict")
+    except UnicodeEncodeError:
+        return text.translate(SPELT).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 @contextlib.contextmanager

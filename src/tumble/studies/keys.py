@@ -93,7 +93,7 @@ FILE = {
         whole(0),
         0,
         type="whole number from 0",
-        means="the same seed gives the same search",
+        means="the same seed gives the same search, on one machine and with one release of NumPy and SciPy",
         example="seed = 0",
     ),
     "method": Key(

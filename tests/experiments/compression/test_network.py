@@ -26,6 +26,7 @@ from experiments.compression.experiment import main as compression_command
 from experiments.compression.network import Network, Posterior, epochs, train_plain
 from tumble.errors import Failure, InputError
 
+ROOT = Path(__file__).parents[3]
 TINY = nn.Protocol("tiny", 60, 16, 200, 60, 40, 3, -4.0, 2.0)
 
 
@@ -133,10 +134,10 @@ def test_training_learns_and_a_price_on_nats_buys_a_smaller_network():
 @pytest.fixture(scope="module")
 def interpreted():
     pytest.importorskip("triton")
-    program = Path(__file__).parent / "interpreted_kernels.py"
+    program = "tests.experiments.compression.interpreted_kernels"
     done = subprocess.run(
-        [sys.executable, str(program)], capture_output=True, text=True, timeout=600, check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        [sys.executable, "-m", program], capture_output=True, text=True, timeout=600, check=False,
+        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ pytest.importorskip("fastapi")
 
 from tests.server.clients import study_by_hand
 from tumble.server.desk import Desk, Ending
+from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
+from tumble.studies.ownership import this_runner
+from tumble.studies.study_file import read_study_file
 
 
 @pytest.fixture
@@ -55,3 +59,16 @@ def test_a_client_whose_request_is_cancelled_hears_that_the_server_ends(desk: De
         return str(said.value)
 
     assert asyncio.run(cancelled()) == "the server is being ended; send this again when it is back"
+
+
+def test_what_became_of_a_result_that_a_killed_runner_kept_is_said(tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    dead = replace(this_runner(), pid=2**22 + 1, born="gone")
+    with Ledger(read_study_file(file)) as ledger:
+        asked = ledger.ask(dead)
+        ledger.kept.keep(KeptResult(asked.number, dict(asked.x), {"cost": 1.0, "load": -0.5}, None, dead))
+    said: list[str] = []
+    desk = Desk(file, say=said.append)
+    desk.do_now(lambda ledger: ledger.ask())
+    desk.close()
+    assert said == ["the result of trial 0, which a killed runner had kept, is told"]

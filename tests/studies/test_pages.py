@@ -262,6 +262,14 @@ def test_the_report_says_when_by_what_and_with_which_budget_it_was_made(written:
         assert f"<th>{name}</th>" in text
 
 
+def test_the_report_shows_what_is_known_beforehand_and_when_the_search_ends(tmp_path: Path) -> None:
+    file = write_study(tmp_path, extra='min_gain = 0.25\nknown = ["x + y <= 1.5"]', command="")
+    with Ledger(read_study_file(file)) as ledger:
+        text = report.page(ledger)
+    assert "<th>known</th><td>x + y &lt;= 1.5</td>" in text
+    assert "<th>min_gain</th><td>0.25</td>" in text
+
+
 def test_a_skipped_trial_is_not_shown_as_failed_on_the_dashboard(ledger: Ledger) -> None:
     view = dashboard.StudyView(ledger)
     shown = view.get_all_trials(ledger.store.study_id)[7]

@@ -128,17 +128,17 @@ def run(file: Path, workers: int, quiet: bool) -> None:
 def _say_remarks(ledger: Ledger) -> None:
     """Say on the error stream of which limits nothing was measured."""
     for remark in ledger.status().remarks:
-        _notice(remark)
+        notice(remark)
 
 
-def _notice(text: str) -> None:
+def notice(text: str) -> None:
     """Say something on the error stream."""
     print(f"tumble: {show.printable(text)}", file=sys.stderr)
 
 
 def exit_with_fault(end: End) -> NoReturn:
     """Say why someone has to look at the rig, and exit with 3."""
-    _notice(end.why)
+    notice(end.why)
     if end.output:
         print(f"--- its output ---\n{show.printable(end.output.rstrip())}", file=sys.stderr)
     sys.exit(FAULT)
@@ -162,7 +162,7 @@ def ask(file: Path, count: int | None, json: bool) -> None:
     from tumble.studies.batches import ask_for  # after the file was read: it is slow
 
     _say_remarks(ledger)
-    ledger.kept.say = _notice
+    ledger.kept.say = notice
     found, why = ask_for(ledger, count or 1)
     if json:
         asked = [tables.suggestion_table(suggestion) for suggestion in found]
@@ -170,7 +170,7 @@ def ask(file: Path, count: int | None, json: bool) -> None:
     else:
         print("\n\n".join(show.suggestion(suggestion, ledger.config) for suggestion in found))
     if why:
-        _notice(f"{len(found)} of {count} trials may start now: {why}")
+        notice(f"{len(found)} of {count} trials may start now: {why}")
 
 
 @click.command(epilog=EPILOG)

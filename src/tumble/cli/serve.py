@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tumble.cli.change import quiet_optuna
+from tumble.cli.change import notice, quiet_optuna
 from tumble.cli.options import EPILOG, WholeNumberBetween, study_file
 from tumble.errors import InputError
 from tumble.studies.study_file import read_study_file
@@ -46,7 +46,7 @@ def serve(file: Path, port: int, host: str, token: str | None) -> None:
         ) from None
     quiet_optuna()
     try:
-        serving.serve(file, host, port, token or None, _show)
+        serving.serve(file, host, port, token or None, _show, notice)
     except serving.NoToken as error:
         raise InputError(f"{error}; for example TUMBLE_TOKEN={secrets.token_urlsafe(16)}") from None
 

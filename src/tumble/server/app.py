@@ -43,10 +43,12 @@ class Study:
     ----------
     file
         The study file.
+    say
+        As for `Desk`.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.writer = Desk(file)
+    def __init__(self, file: Path, say: Callable[[str], None]) -> None:
+        self.writer = Desk(file, say=say)
         self.writer.do_now(lambda ledger: None)  # it is created here, so that the others can read it
         self.reader, self.predictor = Desk(file, reading=True), Desk(file, reading=True)
         self.memory = doors.Memory()
@@ -67,7 +69,13 @@ class Study:
             desk.close()
 
 
-def make_app(file: Path, *, token: str | None = None, is_loopback: bool = True) -> tuple[ASGIApp, Study]:
+def make_app(
+    file: Path,
+    *,
+    token: str | None = None,
+    is_loopback: bool = True,
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[ASGIApp, Study]:
     """The application for a study file.
 
     Parameters
@@ -78,6 +86,8 @@ def make_app(file: Path, *, token: str | None = None, is_loopback: bool = True) 
         What a request must show; None for none, on the loopback address only.
     is_loopback
         Whether only this machine can reach it.
+    say
+        As for `Desk`.
 
     Returns
     -------
@@ -85,7 +95,7 @@ def make_app(file: Path, *, token: str | None = None, is_loopback: bool = True) 
         The application, and the study behind it.
     """
     assert token is not None or is_loopback
-    study = Study(file)
+    study = Study(file, say)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -32,10 +32,14 @@ class Desk:
         The study file.
     reading
         Whether the study is only looked at; it must exist then.
+    say
+        Called with what became of results that a killed runner had kept.
     """
 
-    def __init__(self, file: Path, *, reading: bool = False) -> None:
-        self._file, self._reading = file, reading
+    def __init__(
+        self, file: Path, *, reading: bool = False, say: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self._file, self._reading, self._say = file, reading, say
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tumble-desk")
         self._ledger: Ledger | None = None
 
@@ -72,6 +76,7 @@ class Desk:
         self._close()
         self._ledger = open_or_begin(config, reading=self._reading)
         self._ledger.asker = this_runner()
+        self._ledger.kept.say = self._say
         return self._ledger
 
     def _close(self) -> None:

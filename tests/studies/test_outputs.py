@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,15 +32,25 @@ def test_no_file_of_a_study_is_an_output(tmp_path: Path, name: str) -> None:
     assert check_output(config, tmp_path / "trials.csv") == tmp_path / "trials.csv"
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+@pytest.fixture
+def private_umask() -> Iterator[None]:
+    """What this process writes is readable to nobody else."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("private_umask")
+def test_a_file_is_written_whole_or_not_at_all_and_keeps_its_rights(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     write_whole(path, "first")
-    path.chmod(0o640)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o664)
     with pytest.raises(UnicodeEncodeError), replacing(path) as handle:
         handle.write("half\ud800")
     assert path.read_text() == "first"
     write_whole(path, "second")
-    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("second", 0o640)
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("second", 0o664)
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
 
 

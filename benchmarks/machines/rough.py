@@ -79,7 +79,7 @@ def postgres_server(where: Path | None = None, **settings: object) -> Iterator[A
 
 
 def _make_runtime_folder() -> None:
-    """The folder in which pgserver keeps its lock; without it two users of a machine would share one in /tmp."""
+    """The folder for the lock of pgserver; without it two users of a machine would share one in /tmp."""
     user = Path(tempfile.gettempdir()) / f"runtime-{os.getuid()}"
     runtime = Path(os.environ.setdefault("XDG_RUNTIME_DIR", str(user)))
     (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)

@@ -49,7 +49,7 @@ def not_written(path: Path, error: OSError) -> InputError:
 
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[TextIO]:
-    """A file of another name in the same folder, which is renamed at the end; the rights stay what they were."""
+    """A file of another name in the same folder, renamed at the end; the rights stay what they were."""
     rights = target.stat().st_mode & 0o777 if target.exists() else None
     draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)

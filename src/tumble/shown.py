@@ -47,7 +47,7 @@ def as_word(path: Path) -> str:
 
     Examples
     --------
-    >>> as_word(Path("drill.toml")), as_word(Path("my drill.toml"))
-    ('drill.toml', "'my drill.toml'")
+    >>> as_word(Path("drill.toml")), as_word(Path("my drill.toml")), as_word(Path("-drill.toml"))
+    ('drill.toml', "'my drill.toml'", './-drill.toml')
     """
-    return shlex.quote(str(path))
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))

@@ -22,7 +22,7 @@ import tumble
 from tests.forked import Forked
 from tests.studies.test_study_file import BAD
 from tests.study_files import write_mill, write_study
-from tumble.cli import show
+from tumble.cli import live, show
 from tumble.studies.kept import KeptResult
 from tumble.studies.ledger import Ledger
 from tumble.studies.ownership import this_runner
@@ -690,6 +690,49 @@ def test_workers_stop_in_good_order(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert not any(e.outcome == "running" for e in Ledger(read_study_file(file)).entries())
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_workers_that_are_stopped_before_they_have_begun_stop_in_good_order(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tumble", "run", str(write_study(tmp_path)), "--workers", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: len(children(process.pid)) == 2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (130, False)
+
+
+def test_workers_take_no_module_of_the_folder_and_no_name_for_an_option(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write_study(tmp_path, trials=4, load="-1.0").rename(tmp_path / "-bowl.toml")
+    Path("platform.py").write_text("raise SystemExit(1)")
+    code, _, err = cli("run", "--workers", 2, "--", file.name)
+    assert (code, err) == (0, "")
+    assert Ledger(read_study_file(file)).status().trials == 4
+
+
+def test_workers_that_the_machine_has_no_room_for_are_said(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = live._Worker.start
+
+    def start(command: list[str]) -> live._Worker:
+        monkeypatch.setattr(live._Worker, "start", full)
+        return started(command)
+
+    def full(command: list[str]) -> live._Worker:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(live._Worker, "start", start)
+    code, _, err = cli("run", write_study(tmp_path), "--workers", 3)
+    assert code == 2
+    assert "only 1 of 3 workers could be started (Too many open files); ask for fewer, or raise what" in err
 
 
 def test_a_storage_that_goes_away_exits_with_3(

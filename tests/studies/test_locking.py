@@ -56,3 +56,16 @@ def test_a_locked_file_is_said_within_seconds(tmp_path: Path, reading: bool) -> 
         with pytest.raises(tumble.InputError, match=r"locked\); another program has opened it for writing"):
             Ledger(ledger.config, reading=reading).tell(number, {"cost": 1.0, "load": 0.0})
         assert time.monotonic() - begin < 30
+
+
+def test_a_database_has_one_lock_under_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "LONGEST", 0.1)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "bowl.db").symlink_to("../bowl.db")
+    ledger, other = open_study(tmp_path), open_study(tmp_path / "other")
+    with (
+        lock_study(ledger.storage, "bowl"),
+        pytest.raises(LockHeld, match="another process has held the lock"),
+        lock_study(other.storage, "bowl"),
+    ):
+        pass

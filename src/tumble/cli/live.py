@@ -20,7 +20,7 @@ from rich.live import Live
 
 from tumble.cli import show
 from tumble.cli.view import live_view
-from tumble.errors import BudgetExhausted, TrialsExhausted
+from tumble.errors import BudgetExhausted, InputError, TrialsExhausted
 from tumble.studies.edits import StudyFileWatch
 from tumble.studies.ledger import Ledger
 from tumble.studies.outages import Patience
@@ -45,14 +45,16 @@ def run_here(ledger: Ledger, quiet: bool) -> End:
 
 def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
     """`count` trials at a time, each in a process of its own; a fault of one stops the others like Ctrl-C."""
-    command = [sys.executable, "-m", "tumble.cli", "run", str(ledger.config.path), "--quiet"]
+    words = ["run", "--quiet", "--", str(ledger.config.path)]
+    command = [sys.executable, "-P", "-m", "tumble.cli", *words]  # -P: no module of the folder of now
     with _stop_on_ctrl_c(quiet) as should_stop, _view(ledger, quiet) as view:
-        workers = [_Worker.start(command) for _ in range(count)]
+        workers = _started(command, count)
         told, storage, file = False, Patience(view.notice), StudyFileWatch(ledger, view.notice)
         while any(worker.process.poll() is None for worker in workers):
             fault = any(worker.process.poll() not in (None, 0) for worker in workers)
             try:
                 if (should_stop() or fault) and not told:
+                    workers.sort(key=lambda worker: worker.process.poll() in (None, 0))  # its fault is said
                     _signal(workers, signal.SIGINT)
                     told = True
                 file.look()
@@ -84,7 +86,7 @@ class _Worker:
             stdout=subprocess.DEVNULL,
             stderr=errors,
             start_new_session=True,  # Ctrl-C is passed on by us, once
-            preexec_fn=_finish_with_parent if sys.platform == "linux" else None,
+            preexec_fn=_begin_worker,
         )
         return _Worker(process, errors)
 
@@ -92,11 +94,29 @@ class _Worker:
         with self.errors:
             self.errors.seek(0)
             text = self.errors.read().decode(errors="replace").strip()
-        if self.process.returncode in (0, 4, 130):
+        if self.process.returncode in (0, 4, 130, -signal.SIGINT):  # the last: at the end of its interpreter
             return End("done", "")
         first, _, rest = text.partition("\n")
         why = first.removeprefix("tumble: ") or f"a worker ended with code {self.process.returncode}"
         return End("fault", why, rest)
+
+
+def _started(command: list[str], count: int) -> list[_Worker]:
+    """The workers; where the machine has no room for all of them, those that were started end."""
+    workers: list[_Worker] = []
+    try:
+        for _ in range(count):
+            workers.append(_Worker.start(command))
+    except OSError as error:
+        _signal(workers, signal.SIGINT)
+        for worker in workers:
+            worker.process.wait()
+            worker.end()
+        raise InputError(
+            f"only {len(workers)} of {count} workers could be started ({error.strerror}); ask for fewer, or "
+            "raise what a user may have open at once (ulimit -n and -u)"
+        ) from None
+    return workers
 
 
 def _all_done(ledger: Ledger) -> End:
@@ -114,9 +134,11 @@ def _signal(workers: list[_Worker], number: signal.Signals) -> None:
             worker.process.send_signal(number)
 
 
-def _finish_with_parent() -> None:
-    """On Linux a worker whose parent dies finishes its trial and ends."""
-    ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
+def _begin_worker() -> None:
+    """Ctrl-C waits until the worker hears it; on Linux one whose parent dies finishes its trial and ends."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG
 
 
 @contextlib.contextmanager
@@ -132,6 +154,7 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
             print("\nfinishing the trial in hand; Ctrl-C again abandons it", file=sys.stderr)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # of a worker: see `_begin_worker`
     try:
         yield lambda: bool(signals)
     finally:

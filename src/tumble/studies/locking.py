@@ -40,7 +40,8 @@ def lock_study(storage: RDBStorage, name: str) -> Iterator[None]:
         If another process holds the lock and does not give it back.
     """
     if storage.engine.dialect.name == "sqlite":
-        with _lock_file(f"{storage.engine.url.database}.lock"):
+        database = os.path.realpath(str(storage.engine.url.database))  # a link to it has the same lock
+        with _lock_file(f"{database}.lock"):
             yield
         return
     with storage.engine.connect() as connection:

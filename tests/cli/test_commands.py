@@ -362,12 +362,12 @@ def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> N
 def test_a_file_that_may_not_be_read_gets_one_line(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> bytes:
+    def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     path = write_study(tmp_path)
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     said = f"tumble: {path}: can't be read (Permission denied); check the path and its rights\n"
     assert cli("status", path) == (2, "", said)
 

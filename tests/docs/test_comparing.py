@@ -1,6 +1,9 @@
 import pytest
+from threadpoolctl import threadpool_limits
 
 from docs import comparing
+
+arithmetic = comparing.arithmetic.__wrapped__  # as it is, and not kept
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +35,11 @@ def test_words_are_the_same_and_numbers_agree(shown, printed, same):
 def test_nothing_is_compared_where_rounding_may_lead_elsewhere(monkeypatch):
     monkeypatch.setattr(comparing, "arithmetic", lambda: "of an abacus")
     assert comparing.is_shown("cost 1.5", "cost 7")
+
+
+def test_the_mark_of_the_arithmetic_does_not_depend_on_how_many_threads_are_free():
+    """Or pages would be made where two threads are free, and compared nowhere where tests leave one."""
+    with threadpool_limits(2):
+        with_two = arithmetic()
+    with threadpool_limits(1):
+        assert arithmetic() == with_two

@@ -4,9 +4,11 @@ import copy
 import pickle
 import threading
 
+import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tumble
+from tumble import plots
 from tumble._threads import Turn, one_blas_thread
 
 
@@ -73,3 +75,17 @@ def test_blas_has_one_thread_until_the_last_suggestion_is_worked_out_and_then_as
         assert blas_threads() == {1}
         second.__exit__(None, None, None)
         assert blas_threads() == {2}
+
+
+def test_numpys_errors_of_the_caller_do_not_reach_a_suggestion_and_stay_as_they_were():
+    with np.errstate(all="raise"):
+        opt = tumble.Optimizer([(0.0, 1.0)] * 2, 20, 8, constraints=1, seed=0)
+        for k in range(8):
+            s = opt.ask()
+            if k % 4 == 3:
+                opt.tell(s, failed=True)
+            else:
+                opt.tell(s, float(s.x.sum()), [s.x[0] - 0.7])
+        opt.recommend()
+        plots.slices_data(opt)
+        assert set(np.geterr().values()) == {"raise"}

@@ -5,10 +5,12 @@ shared with the trials themselves it costs a factor of ten.
 """
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import numpy as np
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,6 +57,13 @@ _LIMIT = _Limit()
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread inside the block, and restore what was set when no thread is inside one."""
     return _LIMIT
+
+
+@contextmanager
+def own_numerics() -> Iterator[None]:
+    """`one_blas_thread`, and NumPy's own answers to an underflow and the like, whatever `np.seterr` says."""
+    with one_blas_thread(), np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        yield
 
 
 class Turn:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks, counting, describing, naming, serialize, starting, trial_checks, undo
-from ._threads import Turn, in_turn, one_blas_thread
+from ._threads import Turn, in_turn, own_numerics
 from .core.alarm import Alarm
 from .core.algorithm import judge, propose, recommend
 from .core.arrays import Array
@@ -304,7 +304,7 @@ class Optimizer:
         if len(history.X) == 0:
             return None
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
-        with one_blas_thread():
+        with own_numerics():
             found = recommend(
                 history, self.settings, rng, warm=self._fitted, domain=self.space.domain,
                 known=self.space.limits,
@@ -336,7 +336,7 @@ class Optimizer:
         history = self._history()
         if not history.safe.any():
             return None
-        with one_blas_thread():
+        with own_numerics():
             found = expected_best(history, fit_models(history, self.settings, self._fitted))
         if found is None:
             return None
@@ -355,7 +355,7 @@ class Optimizer:
             The processes of the objective, of each constraint, and of crashes.
         """
         history = self._history()
-        with one_blas_thread():
+        with own_numerics():
             return history, fit_models(history, self.settings, self._fitted)
 
     # -- asking ------------------------------------------------------------------------------------------
@@ -455,7 +455,7 @@ class Optimizer:
                 self._trials, self.max_trials, self.failures_allowed, self.settings, reserved
             )
         rng, alarm = np.random.default_rng([self.seed, number]), self.alarm
-        with one_blas_thread():
+        with own_numerics():
             proposal = propose(
                 self._history(), state, method, self.settings, rng, warm=self._fitted,
                 known=self.space.limits, domain=self.space.domain, trials_left=max(self.trials_left, 1),
@@ -539,7 +539,7 @@ class Optimizer:
         self.space.check_known(params)  # type: ignore[arg-type]
         u = self.space.encode(params)  # type: ignore[arg-type]
         rng = np.random.default_rng([self.seed, RECOMMEND_STREAM])
-        with one_blas_thread():
+        with own_numerics():
             found = judge(
                 self._history(), u, self.settings, rng, warm=self._fitted, may_fail=self.failures_left > 0
             )

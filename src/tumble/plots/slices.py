@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tumble import counting
+from tumble._threads import own_numerics
 from tumble.core.arrays import Array
 from tumble.core.crossings import log_intensity
 from tumble.core.process.models import Models
@@ -97,7 +98,8 @@ def slices_data(
             continue
         values = values_along(parameter, points)
         where = np.array([opt.space.encode({**centre, name: value}) for value in values])
-        slices.append(_slice(name, parameter, values, where, models, level, centre[name], turned))
+        with own_numerics():
+            slices.append(_slice(name, parameter, values, where, models, level, centre[name], turned))
     return slices
 
 

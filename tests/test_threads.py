@@ -1,15 +1,19 @@
 """Threads may share an optimiser; they are let in one at a time."""
 
 import copy
+import os
 import pickle
+import signal
 import threading
+import warnings
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tumble
 from tumble import plots
-from tumble._threads import Turn, one_blas_thread
+from tumble._threads import _LIMIT, Turn, one_blas_thread
 
 
 def together(count, work):
@@ -89,3 +93,30 @@ def test_numpys_errors_of_the_caller_do_not_reach_a_suggestion_and_stay_as_they_
         opt.recommend()
         plots.slices_data(opt)
         assert set(np.geterr().values()) == {"raise"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows knows no fork")
+def test_a_forked_process_does_not_wait_for_a_thread_that_stayed_behind():
+    opt = tumble.Optimizer([(0.0, 1.0)], 20, seed=0)
+    holding, done = threading.Event(), threading.Event()
+
+    def hold():
+        with opt._turn, one_blas_thread(), _LIMIT._lock:
+            holding.set()
+            done.wait()
+
+    with threadpool_limits(2, user_api="blas"):
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holding.wait()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of a fork beside threads
+            child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(20)  # ends it where it waits
+            opt.ask()
+            os._exit(0 if blas_threads() == {2} else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        done.set()
+        thread.join()

@@ -4,11 +4,13 @@ The matrices are small: waking a second thread of BLAS costs more than it saves,
 shared with the trials themselves it costs a factor of ten.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -32,13 +34,17 @@ class _Limit:
     """
 
     def __init__(self) -> None:
+        self._before: list[int] = []  # how many threads each library had; empty where nobody is inside
+        self.open()
+
+    def open(self) -> None:
+        """Nobody is inside."""
         self._lock, self._inside = threading.Lock(), 0
-        self._before: list[Any] = []  # how many threads each library had
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._before = [library.get_num_threads() for library in _libraries()]
+                self._before = self._before or [library.get_num_threads() for library in _libraries()]
                 for library in _libraries():
                     library.set_num_threads(1)
             self._inside += 1
@@ -49,6 +55,7 @@ class _Limit:
             if self._inside == 0:
                 for library, count in zip(_libraries(), self._before, strict=True):
                     library.set_num_threads(count)
+                self._before = []
 
 
 _LIMIT = _Limit()
@@ -70,6 +77,11 @@ class Turn:
     """A lock that one thread holds at a time, and may take again; a copy of it is another, open lock."""
 
     def __init__(self) -> None:
+        self.open()
+        _TURNS.add(self)
+
+    def open(self) -> None:
+        """Nobody holds it."""
         self._lock = threading.RLock()
 
     def __enter__(self) -> None:
@@ -83,6 +95,20 @@ class Turn:
     def __reduce__(self) -> tuple[type["Turn"], tuple[()]]:
         """Who is inside is not part of what is copied or stored."""
         return Turn, ()
+
+
+_TURNS: WeakSet[Turn] = WeakSet()
+
+
+def _open_all() -> None:
+    """In a process that was forked nobody is inside: the threads that were stayed behind."""
+    _LIMIT.open()
+    for turn in _TURNS:
+        turn.open()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which knows no fork
+    os.register_at_fork(after_in_child=_open_all)
 
 
 class HasTurn(Protocol):

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -1104,6 +1105,51 @@ def test_a_trial_that_gets_a_value_of_another_range_than_its_own_is_said_once() 
         study.optimize(lambda t: t.suggest_float("x", 0.0, 2.0), n_trials=3)
     assert len(said) == 1
     assert all(t.params["x"] <= 1.0 for t in study.trials)
+
+
+class Kind(StrEnum):
+    A = "a"
+    B = "b"
+    C = "c"
+
+
+def settings_of(study: optuna.Study) -> list[Any]:
+    optimizer = ours(study).optimizer(study)
+    assert optimizer is not None
+    return [trial.x for trial in optimizer.trials]
+
+
+@pytest.mark.parametrize(
+    ("known", "asked"),
+    [((1, 2, 3), (1.0, 2.0, 3.0)), ((True, False), (1, 0)), (tuple(Kind), ("a", "b", "c"))],
+)
+def test_choices_that_are_equal_are_the_same_in_whichever_kind_a_trial_has_them(
+    known: Any, asked: Any
+) -> None:
+    space = {"c": CategoricalDistribution(known), "x": FloatDistribution(0.0, 1.0)}
+    study = optuna.create_study(sampler=sampler(space=space))
+    study.optimize(
+        lambda t: float(t.suggest_categorical("c", asked) == asked[0]) + t.suggest_float("x", 0, 1), 3
+    )
+    assert all(type(x["c"]) is type(known[0]) for x in settings_of(study))
+    assert [x["c"] for x in settings_of(study)] == [t.params["c"] for t in study.trials]
+
+
+def test_an_enumeration_that_a_database_keeps_as_text_is_searched(tmp_path: Path) -> None:
+    space = {"c": CategoricalDistribution(tuple(Kind)), "x": FloatDistribution(0.0, 1.0)}
+    study = optuna.create_study(storage=f"sqlite:///{tmp_path / 'a.db'}", sampler=sampler(space=space))
+    study.optimize(
+        lambda t: len(str(t.suggest_categorical("c", tuple(Kind)))) + t.suggest_float("x", 0, 1), 3
+    )
+    assert [x["c"] for x in settings_of(study)] == [t.params["c"] for t in study.trials]
+
+
+def test_a_trial_from_elsewhere_that_has_a_truth_for_a_number_teaches() -> None:
+    study = optuna.create_study(sampler=sampler(space={"x": FloatDistribution(0.0, 1.0)}))
+    truths = CategoricalDistribution((True, False))
+    study.add_trial(create_trial(params={"x": True}, distributions={"x": truths}, value=0.5))
+    study.optimize(lambda t: t.suggest_float("x", 0.0, 1.0), 2)
+    assert settings_of(study)[0] == {"x": 1.0}
 
 
 def test_parameters_that_are_being_learned_are_no_reason_to_warn() -> None:

@@ -96,6 +96,17 @@ def common(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     return shared
 
 
+def own_values(
+    setting: Mapping[str, Choice], distributions: Mapping[str, BaseDistribution]
+) -> dict[str, Choice]:
+    """A setting in the values of these distributions.
+
+    A trial may have it from another one that Optuna calls equal, or that has the value, too: with 1.0, True
+    or a member of an enumeration where these distributions have 1.
+    """
+    return {name: d.to_external_repr(d.to_internal_repr(setting[name])) for name, d in distributions.items()}
+
+
 def check(space: object) -> dict[str, BaseDistribution]:
     """What a user gave as distributions by name; `InputError` where it is something else."""
     remedy = 'write for example {"x": optuna.distributions.FloatDistribution(0.0, 1.0)}'

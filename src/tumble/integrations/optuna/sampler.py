@@ -469,7 +469,8 @@ class TumbleSampler(BaseSampler):
             if key in known:
                 yield known[key]
             elif reading.phase != "void" and has_setting(values := self.setting_of(trial), search_space):
-                translated = to_trial(trial, values, reading, space, names)
+                own = distributions.own_values(values, search_space)
+                translated = to_trial(trial, own, reading, space, names)
                 if reading.phase == "told":
                     if has_other_limits(trial, self._marks.get(LIMITS)):
                         translated = replace(translated, suggestion=None)

@@ -316,3 +316,16 @@ def test_a_masked_value_is_not_taken_for_a_number(value, constraints):
     opt = tumble.Optimizer([(0.0, 1.0)], trials=4, constraints=1, seed=0)
     with pytest.raises(tumble.InputError, match="not measured"):
         opt.tell(opt.ask(), value, constraints)
+
+
+@pytest.mark.parametrize(
+    "x0", [np.ma.array([0.5, 0.2], mask=[0, 1]), [np.ma.array([0.5, 0.2], mask=[0, 1])], [0.5, np.ma.masked]]
+)
+def test_a_masked_start_is_not_run(x0):
+    with pytest.raises(tumble.InputError, match="a masked value is none"):
+        tumble.minimize(lambda x: 1.0, [(0.0, 1.0)] * 2, trials=2, x0=x0)
+
+
+def test_a_masked_bound_is_refused():
+    with pytest.raises(tumble.InputError, match="a masked value is none"):
+        tumble.Optimizer(np.ma.array([[0.0, 1.0]], mask=[[False, True]]))

@@ -163,11 +163,14 @@ def _known(known: Any, constraints: Any, box: ArrayLike | Space) -> list[Any]:
 
 def _points(x0: Any, opt: Optimizer) -> list[Any]:
     """The settings to try first, checked."""
+    points: list[Any]
     x0 = [_labelled(x, opt) for x in x0] if isinstance(x0, list | tuple) else _labelled(x0, opt)
     if x0 is None:
         return []
     if isinstance(x0, Mapping) or (isinstance(x0, list | tuple) and any(isinstance(x, Mapping) for x in x0)):
-        points: list[Any] = [x0] if isinstance(x0, Mapping) else list(x0)
+        points = [x0] if isinstance(x0, Mapping) else list(x0)
+    elif checks.is_masked(x0):
+        checks.refuse("x0", "numbers", x0, "a masked value is none")
     else:
         points = list(np.atleast_2d(np.asarray(x0, dtype=object)))
     for point in points:

@@ -126,6 +126,12 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
+def is_masked(values: object) -> bool:
+    """Whether a value of an array, or of a list, is masked, which NumPy would turn into a number."""
+    rows = values if isinstance(values, list | tuple) else [values]
+    return any(bool(np.ma.is_masked(row)) for row in rows)
+
+
 def by_label(value: Any) -> Any:
     """A pandas Series with text as labels as a dict, a DataFrame as a list of those; else the value itself.
 

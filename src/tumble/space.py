@@ -498,6 +498,8 @@ def _parameter(description: object) -> Parameter:
 
 def _box(bounds: ArrayLike) -> Array:
     remedy = "write for example [(0.0, 1.0), (-5.0, 5.0)], a pair (low, high) for each dimension"
+    if checks.is_masked(bounds):
+        checks.refuse("bounds", "numbers", bounds, "a masked value is none")
     try:
         box = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):

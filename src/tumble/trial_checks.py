@@ -45,7 +45,7 @@ def constraint_values(constraints: object, names: tuple[str, ...]) -> tuple[floa
         single = checks.is_number(constraints) or isinstance(constraints, np.ndarray)
         if isinstance(constraints, str) or not (single or np.iterable(constraints)):
             checks.refuse("constraints", "a list or a dict by name", constraints)
-        if _is_masked(constraints):
+        if checks.is_masked(constraints):
             checks.refuse("constraints", "numbers", constraints, "give None for what was not measured")
         values = list(np.atleast_1d(np.asarray(constraints, dtype=object)))
     if len(values) != len(names):
@@ -68,13 +68,6 @@ def _measured(value: object, name: str) -> float:
             "failed: tell it with failed=True, or raise tumble.Failure"
         )
     return result
-
-
-def _is_masked(values: object) -> bool:
-    """Whether a value of an array or a list is masked, which NumPy would turn into a number."""
-    return bool(np.ma.is_masked(values)) or (
-        isinstance(values, list | tuple) and any(v is np.ma.masked for v in values)
-    )
 
 
 def outcome(

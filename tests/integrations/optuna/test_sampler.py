@@ -174,10 +174,12 @@ def test_what_was_measured_beside_a_nan_counts() -> None:
     assert (reading.failed, reading.constraints) == (True, {"0": 0.5})
 
 
-@pytest.mark.parametrize("given", [None, "0.3", ["0.3"], [[0.3, 0.4]], object()])
+@pytest.mark.parametrize(
+    "given", [None, "0.3", ["0.3"], [[0.3, 0.4]], object(), np.ma.array([0.3], mask=True)]
+)
 def test_constraints_that_are_no_numbers_are_refused_in_a_sentence(given: Any) -> None:
     study = optuna.create_study(sampler=sampler(constraints_func=lambda t: given))
-    with pytest.raises(tumble.InputError, match=r"must be (a number|numbers in a list)"):
+    with pytest.raises(tumble.InputError, match=r"must be (a number|numbers)"):
         study.optimize(bowl, n_trials=1)
 
 

@@ -78,6 +78,8 @@ def _pairs(constraints: object) -> Iterable[tuple[object, object]]:
         return constraints.items()
     if isinstance(constraints, str) or not (np.iterable(constraints) or checks.is_number(constraints)):
         checks.refuse("constraints", "numbers in a list or by name", constraints, "each is <= 0 where safe")
+    if checks.is_masked(constraints):
+        checks.refuse("constraints", "numbers", constraints, "give None for what was not measured")
     return enumerate(np.atleast_1d(np.asarray(constraints, dtype=object)))
 
 

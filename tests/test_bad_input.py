@@ -326,6 +326,11 @@ def test_a_masked_start_is_not_run(x0):
         tumble.minimize(lambda x: 1.0, [(0.0, 1.0)] * 2, trials=2, x0=x0)
 
 
+def test_a_bound_too_large_for_a_float_is_refused():
+    with pytest.raises(tumble.InputError, match="bounds must be pairs of numbers"):
+        tumble.Optimizer([(0, 10**400)])
+
+
 def test_a_masked_bound_is_refused():
     with pytest.raises(tumble.InputError, match="a masked value is none"):
         tumble.Optimizer(np.ma.array([[0.0, 1.0]], mask=[[False, True]]))

@@ -47,6 +47,13 @@ def test_what_is_good_comes_back(check: Callable[[Any], Any], value: Any, expect
         (lambda v: checks.number(v, "x"), "1", "x must be a number, not '1'"),
         (lambda v: checks.number(v, "x"), np.nan, "x must be finite, not nan"),
         (lambda v: checks.number(v, "x"), Decimal("nan"), "x must be finite, not nan"),
+        (lambda v: checks.number(v, "x"), Decimal("sNaN"), "x must be finite, not nan"),
+        (lambda v: checks.number(v, "x"), -(10**400), "x must be finite, not -inf"),
+        (
+            lambda v: checks.whole(v, "n"),
+            np.timedelta64(2, "s"),
+            "n must be a whole number, not np.timedelta64",
+        ),
         (
             lambda v: checks.number(v, "x"),
             np.timedelta64(2, "s"),

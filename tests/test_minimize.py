@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,9 @@ def test_a_failure_may_carry_what_was_measured():
         (float("nan"), "returned nan", ()),
         (np.inf, "returned inf", ()),
         (np.float32("nan"), "returned nan", ()),
+        (Decimal("sNaN"), "returned nan", ()),
+        (-(10**400), "returned -inf", ()),
+        ((1.0, [Decimal("Infinity"), -2.0]), "returned inf", (None, -2.0)),
         (np.array([np.nan]), "returned nan", ()),
         ((np.nan, [1.0, -2.0]), "returned nan", (1.0, -2.0)),
         ((1.0, [-np.inf, -2.0]), "returned -inf", (None, -2.0)),

@@ -60,8 +60,8 @@ def whole(value: object, name: str, low: int | None = None, high: int | None = N
     expected = "a whole number"
     if low is not None:
         expected += f" of at least {low}" if high is None else f" from {low} to {high}"
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        refuse(name, expected, value)
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
+        refuse(name, expected, value)  # NumPy calls a span of time a whole number
     count = int(value)
     if (low is not None and count < low) or (high is not None and count > high):
         refuse(name, expected, value)
@@ -78,15 +78,20 @@ def number(value: object, name: str, remedy: str = "") -> float:
         value = value.item()
     if not is_number(value):
         refuse(name, "a number", value)
-    try:
-        result = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        result = np.inf
-    except TypeError:  # NumPy calls a span of time a number
-        refuse(name, "a number", value)
+    result = to_float(value)
     if not np.isfinite(result):
         refuse(name, "finite", result, remedy)
     return result
+
+
+def to_float(value: Any) -> float:
+    """A single number as a float: infinite where it is too large, NaN where it is one that signals."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+    except ValueError:  # float() takes no sNaN of `decimal`
+        return np.nan
 
 
 def above_zero(value: object, name: str) -> float:
@@ -122,8 +127,8 @@ def between(value: object, name: str, low: float, high: float) -> float:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a single number: NumPy's and `decimal`'s are, True and False are none."""
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+    """Whether it is a single number: NumPy's and `decimal`'s are, True, False and a span of time are none."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool | np.timedelta64)
 
 
 def is_masked(values: object) -> bool:

@@ -51,7 +51,9 @@ def read_outcome(returned: Any) -> Reading:
     constraints = checks.by_label(given)
     bad = [v for v in (value, *_values(constraints)) if not _is_finite(v)]
     if bad:
-        return Reading(None, _measured(constraints), failed=True, reason=f"returned {float(_single(bad[0]))}")
+        return Reading(
+            None, _measured(constraints), failed=True, reason=f"returned {checks.to_float(_single(bad[0]))}"
+        )
     return Reading(value, constraints)
 
 
@@ -90,9 +92,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    """False for NaN and infinity. What is no float at all is refused later, with a message of its own."""
+    """False for NaN and infinity. What is no number at all is refused later, with a message of its own."""
     single = _single(value)
-    return not isinstance(single, float | np.floating) or bool(np.isfinite(single))
+    return not checks.is_number(single) or bool(np.isfinite(checks.to_float(single)))
 
 
 def _single(value: Any) -> Any:

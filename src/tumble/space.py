@@ -502,7 +502,7 @@ def _box(bounds: ArrayLike) -> Array:
         checks.refuse("bounds", "numbers", bounds, "a masked value is none")
     try:
         box = np.asarray(bounds, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"bounds must be pairs of numbers (low, high), but {bounds!r} came; {remedy}"
         ) from None

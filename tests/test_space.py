@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Context, Inexact, localcontext
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,11 @@ def test_log_parameters_are_even_in_the_logarithm() -> None:
 def test_steps_are_written_as_a_person_would() -> None:
     space = Space({"a": Float(0.0, 1.0, step=0.1)})
     assert [space.decode([u])["a"] for u in (0.1, 0.3, 0.7)] == [0.1, 0.3, 0.7]
+
+
+def test_steps_do_not_depend_on_the_decimal_context_of_the_program() -> None:
+    with localcontext(Context(prec=3, traps=[Inexact])):
+        assert Float(0.0, 1000.0, step=0.1).decode(np.array([0.1234])) == 123.4
 
 
 def test_the_last_step_does_not_pass_the_upper_bound() -> None:

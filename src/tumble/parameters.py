@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from tumble.errors import InputError
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
 EPSILON = float(np.finfo(float).eps)
+EXACT = Context(prec=40, traps=[])  # of steps in decimal digits, whatever context the program has
 DIGITS = 12  # of a value that comes back exactly as it was given; from those of the range on
 
 
@@ -141,7 +142,8 @@ class Float:
         t = min(max(float(u[0]), 0.0), 1.0)
         if self.step is not None:
             k = round(t * self._intervals)
-            return min(float(Decimal(repr(self.low)) + k * Decimal(repr(self.step))), self.high)
+            value = EXACT.fma(k, Decimal(repr(self.step)), Decimal(repr(self.low)))
+            return min(float(value), self.high)
         if t in (0.0, 1.0):
             return self.high if t else self.low
         if self.log:

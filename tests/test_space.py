@@ -194,6 +194,26 @@ def test_steps_do_not_depend_on_the_decimal_context_of_the_program() -> None:
         assert Float(0.0, 1000.0, step=0.1).decode(np.array([0.1234])) == 123.4
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [(2.4e9, 2.4835e9, 0.1), (1.7e9, 1.7e9 + 100.0, 0.01), (1e10, 1e10 + 1.0, 2e-5), (0.0, 1.0, 1e-15)],
+)
+def test_a_step_that_is_small_beside_the_numbers_keeps_its_values(
+    low: float, high: float, step: float
+) -> None:
+    parameter = Float(low, high, step=step)
+    for t in np.random.default_rng(0).random(200):
+        value = parameter.decode(np.array([t]))
+        assert parameter.decode(parameter.encode(value)) == value
+
+
+def test_a_number_that_is_refused_is_written_with_the_digits_that_matter() -> None:
+    with pytest.raises(InputError, match=r"expected 1e\+10 plus a multiple of 0.125, but 10000000000.2 came"):
+        Float(1e10, 1e10 + 1, step=0.125).encode(1e10 + 0.2)
+    with pytest.raises(InputError, match=r"expected a number in \[0, 1\], but 1.0000000001 came"):
+        Float(0.0, 1.0).encode(1.0000000001)
+
+
 def test_the_last_step_does_not_pass_the_upper_bound() -> None:
     space = Space({"a": Float(0.0, 1.0, step=0.3), "b": Int(0, 10, step=4)})
     assert space.decode([1.0, 1.0]) == {"a": 0.9, "b": 8}
@@ -247,6 +267,8 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: F(0.1, 1.0, log=True, step=0.1), "log or step, not both"),
         (lambda: F(0.0, 1.0, step=0.0), "step must lie in"),
         (lambda: F(0.0, 1.0, step=2.0), "only one value to try"),
+        (lambda: F(0.0, 1.0, step=5e-324), "more values than float64 can tell apart"),
+        (lambda: F(1e10, 1e10 + 1.0, step=1e-6), "more values than float64 can tell apart"),
         (lambda: N(0, 3.5), "high must be a whole number, not 3.5"),
         (lambda: N(True, 3), "low must be a whole number, not True"),
         (lambda: N(0, math.nan), "high must be a whole number"),

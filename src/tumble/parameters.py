@@ -16,6 +16,7 @@ from tumble.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
 Choice: TypeAlias = str | int | float | bool | None
+MOST_BLUR = 0.25  # of a step: beyond it float64 can't tell its multiples apart
 EPSILON = float(np.finfo(float).eps)
 EXACT = Context(prec=40, traps=[])  # of steps in decimal digits, whatever context the program has
 DIGITS = 12  # of a value that comes back exactly as it was given; from those of the range on
@@ -71,13 +72,13 @@ class Float:
         object.__setattr__(self, "step", step)
         if self.log:
             raise InputError("a parameter takes log or step, not both: drop one of them")
+        if step > 0 and self._blur > MOST_BLUR:
+            raise InputError(f"step {step:g} gives more values than float64 can tell apart: drop it")
         if step <= 0 or self._intervals < 1:
             raise InputError(
                 f"step must lie in (0, high - low] = (0, {self.high - self.low:g}], but it is {step:g}: "
                 "with a larger step there is only one value to try"
             )
-        if (self.high - self.low) / step > checks.LARGEST:
-            raise InputError(f"step {step:g} gives more values than float64 can tell apart: drop it")
 
     @property
     def width(self) -> int:
@@ -93,6 +94,12 @@ class Float:
     def _intervals(self) -> int:
         assert self.step is not None
         return math.floor((self.high - self.low) / self.step + 1e-8)
+
+    @property
+    def _blur(self) -> float:
+        """By what part of a step a float64 of the range may lie beside the value that it stands for."""
+        assert self.step is not None
+        return float(np.spacing(max(abs(self.low), abs(self.high)))) / self.step
 
     @property
     def _size(self) -> int:
@@ -123,11 +130,13 @@ class Float:
         """
         x = checks.number(value, "value")
         if not self.low <= x <= self.high:
-            raise InputError(f"expected a number in [{self.low:g}, {self.high:g}], but {x:g} came")
+            low, high = _written(self.low), _written(self.high)
+            raise InputError(f"expected a number in [{low}, {high}], but {_written(x)} came")
         if self.step is not None:
             k = (x - self.low) / self.step
-            if abs(k - round(k)) > 1e-6 or round(k) > self._intervals:
-                raise InputError(f"expected {self.low:g} plus a multiple of {self.step:g}, but {x:g} came")
+            if abs(k - round(k)) > max(1e-6, 1.5 * self._blur) or round(k) > self._intervals:
+                first, step = _written(self.low), _written(self.step)
+                raise InputError(f"expected {first} plus a multiple of {step}, but {_written(x)} came")
             return np.array([round(k) / self._intervals])
         return np.array([self._place(x)])
 
@@ -518,6 +527,12 @@ def _integer(value: object, name: str) -> int:
     """A whole number; 3.0 is one too."""
     is_float = isinstance(value, float | np.floating)
     return checks.whole(int(value) if is_float and float(value).is_integer() else value, name)  # type: ignore[arg-type, call-overload]
+
+
+def _written(x: float) -> str:
+    """A number in few digits where these are all of it, else in all of its digits."""
+    short = f"{x:g}"
+    return short if float(short) == x else repr(x)
 
 
 def _one_step(u: Array, intervals: int) -> Array:

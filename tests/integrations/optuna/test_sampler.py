@@ -1109,6 +1109,20 @@ def test_a_trial_that_gets_a_value_of_another_range_than_its_own_is_said_once() 
     assert all(t.params["x"] <= 1.0 for t in study.trials)
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_a_step_too_small_for_optuna_beside_the_numbers_is_drawn_at_random_and_that_is_said(
+    given: bool,
+) -> None:
+    low, high = 2.4e9, 2.4835e9
+    space = {"f": FloatDistribution(low, high, step=0.1), "x": FloatDistribution(0.0, 1.0)}
+    study = optuna.create_study(sampler=sampler(space=space if given else None))
+    with pytest.warns(UserWarning, match="Optuna takes hardly any multiple of the step 0.1; suggest a whole"):
+        study.optimize(
+            lambda t: t.suggest_float("f", low, high, step=0.1) / high + t.suggest_float("x", 0.0, 1.0), 3
+        )
+    assert [list(x) for x in settings_of(study)] == [["x"]] * 3
+
+
 class Kind(StrEnum):
     A = "a"
     B = "b"

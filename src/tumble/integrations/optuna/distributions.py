@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -17,6 +18,10 @@ from tumble.errors import InputError
 from tumble.known import Held, read_known
 from tumble.parameters import Categorical, Choice, Fixed, Float, Int, Parameter
 from tumble.space import Space
+
+MOST_BLUR = (
+    1e-7  # of a step: float64 is coarser there than ten times the 1e-8 by which Optuna lets a value miss
+)
 
 
 def to_parameter(distribution: BaseDistribution) -> Parameter:
@@ -126,4 +131,11 @@ def obstacle(distribution: BaseDistribution) -> str:
         to_parameter(distribution)
     except InputError as error:
         return str(error)
+    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+        largest = max(abs(distribution.low), abs(distribution.high))
+        if np.spacing(largest) > MOST_BLUR * distribution.step:
+            return (
+                f"beside numbers of {largest:g} Optuna takes hardly any multiple of the step "
+                f"{distribution.step:g}; suggest a whole number of steps instead"
+            )
     return ""

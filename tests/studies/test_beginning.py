@@ -24,6 +24,15 @@ def test_choices_that_are_written_alike_begin_no_study_and_stop_none(tmp_path: P
         assert ledger.status().trials == 0
 
 
+def test_a_step_too_small_beside_the_numbers_begins_no_study(tmp_path: Path) -> None:
+    path = write_mill(tmp_path, '"hss", "carbide"')
+    frequency = "[parameters]\nf = { low = 2.4e9, high = 2.4835e9, step = 0.1 }\n"
+    path.write_text(path.read_text().replace("[parameters]\n", frequency))
+    with pytest.raises(StudyFileError, match=r"mill\.toml: parameters\.f: the step 0\.1 is too small beside"):
+        open_or_begin(read_study_file(path))
+    assert not (tmp_path / "mill.db").exists()
+
+
 def test_what_is_only_read_or_may_not_be_created_is_not_begun(tmp_path: Path) -> None:
     config = read_study_file(write_mill(tmp_path, '"hss", "carbide"'))
     with pytest.raises(NoStudy):

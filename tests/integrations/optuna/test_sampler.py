@@ -1116,7 +1116,9 @@ def test_a_step_too_small_for_optuna_beside_the_numbers_is_drawn_at_random_and_t
     low, high = 2.4e9, 2.4835e9
     space = {"f": FloatDistribution(low, high, step=0.1), "x": FloatDistribution(0.0, 1.0)}
     study = optuna.create_study(sampler=sampler(space=space if given else None))
-    with pytest.warns(UserWarning, match="Optuna takes hardly any multiple of the step 0.1; suggest a whole"):
+    with pytest.warns(
+        UserWarning, match="which takes hardly any of its multiples; search the number of steps"
+    ):
         study.optimize(
             lambda t: t.suggest_float("f", low, high, step=0.1) / high + t.suggest_float("x", 0.0, 1.0), 3
         )

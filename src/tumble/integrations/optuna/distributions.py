@@ -19,9 +19,8 @@ from tumble.known import Held, read_known
 from tumble.parameters import Categorical, Choice, Fixed, Float, Int, Parameter
 from tumble.space import Space
 
-MOST_BLUR = (
-    1e-7  # of a step: float64 is coarser there than ten times the 1e-8 by which Optuna lets a value miss
-)
+# By what part of a step float64 may be coarser than the step: Optuna lets a value miss it by 1e-8.
+MOST_BLUR = 1e-7
 
 
 def to_parameter(distribution: BaseDistribution) -> Parameter:
@@ -135,7 +134,7 @@ def obstacle(distribution: BaseDistribution) -> str:
         largest = max(abs(distribution.low), abs(distribution.high))
         if np.spacing(largest) > MOST_BLUR * distribution.step:
             return (
-                f"beside numbers of {largest:g} Optuna takes hardly any multiple of the step "
-                f"{distribution.step:g}; suggest a whole number of steps instead"
+                f"the step {distribution.step:g} is too small beside numbers of {largest:g} for Optuna, "
+                "which takes hardly any of its multiples; search the number of steps instead, a whole number"
             )
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from decimal import Context, Inexact, localcontext
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,34 @@ def test_a_number_that_is_refused_is_written_with_the_digits_that_matter() -> No
         Float(1e10, 1e10 + 1, step=0.125).encode(1e10 + 0.2)
     with pytest.raises(InputError, match=r"expected a number in \[0, 1\], but 1.0000000001 came"):
         Float(0.0, 1.0).encode(1.0000000001)
+
+
+class Bit(StrEnum):
+    HSS = "hss"
+    CARBIDE = "carbide"
+
+
+class Size(IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+def test_a_member_of_an_enumeration_is_its_value_also_after_saving() -> None:
+    space = Space({"bit": Categorical(tuple(Bit)), "size": Categorical(tuple(Size)), "x": Float(0.0, 1.0)})
+    again = Space.from_dict(json.loads(json.dumps(space.to_dict())))
+    named, plain = {"bit": Bit.CARBIDE, "size": Size.LARGE}, {"bit": "carbide", "size": 2}
+    assert {
+        tuple(one.encode({**setting, "x": 0.5})) for one in (space, again) for setting in (named, plain)
+    } == {(1.0, 1.0, 0.5)}
+    with pytest.raises(InputError, match="expected one of"):
+        space.encode({**plain, "size": 2.0, "x": 0.5})
+
+
+def test_a_truth_of_numpy_is_the_one_a_parameter_is_fixed_at() -> None:
+    space = Space({"x": Float(0.0, 1.0), "cooled": Fixed(True)})
+    assert space.encode({"x": 0.5, "cooled": np.True_}) == 0.5
+    with pytest.raises(InputError, match="is fixed at True"):
+        space.encode({"x": 0.5, "cooled": np.False_})
 
 
 def test_the_last_step_does_not_pass_the_upper_bound() -> None:

@@ -492,6 +492,7 @@ class Fixed:
         InputError
             If another value came.
         """
+        value = value.item() if isinstance(value, np.generic) else value
         alike = np.ndim(value) == 0 and isinstance(value, bool) is isinstance(self.value, bool)  # type: ignore[arg-type]
         if not (alike and value == self.value):
             raise InputError(f"is fixed at {self.value!r}, but {checks.show(value)} came")
@@ -565,7 +566,8 @@ def _check_distinct(choices: Sequence[Choice]) -> None:
 
 
 def _identity(choice: object) -> tuple[str, object]:
-    """The value 1.0 is not the choice 1, and True is not either."""
+    """The value 1.0 is not the choice 1, and True is not either; a member of an enumeration is its value."""
     if isinstance(choice, np.generic):
         choice = choice.item()
-    return type(choice).__name__, choice
+    kind = next((kind for kind in (str, bool, int, float) if isinstance(choice, kind)), type(choice))
+    return kind.__name__, choice

@@ -59,8 +59,9 @@ def test_numbers_are_given_once_and_the_state_can_be_saved():
 
 def test_an_optimizer_is_copied_and_pickled_as_before():
     opt = tumble.Optimizer([(0.0, 1.0)], 20, seed=0)
-    for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
+    for other in (copy.copy(opt), copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
         assert other.ask().x == opt.suggest(0).x
+        assert (len(other.trials), len(opt.trials)) == (1, 0)
     with Turn() as turn:
         assert turn is None
 

@@ -130,7 +130,7 @@ class Optimizer:
         self.noise = checks.noise(noise)
         checks.noise_names(self.noise, self._names)
         self._turn = Turn()
-        self._trials: list[Trial] = []
+        self._trials: list[Trial] = []  # replaced, never changed: copy.copy(opt) goes on with the old one
         self._fitted: Fitted | None = None
         self._check_method(len(self._names or ()))
 
@@ -843,8 +843,7 @@ class Optimizer:
 
     def _record(self, suggestion: Suggestion) -> None:
         """A new trial in flight. Its setting is its own: whoever has the suggestion may change the dict."""
-        trial = Trial(suggestion.number, None, suggestion.u, suggestion=suggestion)
-        self._trials.append(self._with_x(trial))
+        self._store(self._with_x(Trial(suggestion.number, None, suggestion.u, suggestion=suggestion)))
 
     def _with_x(self, trial: Trial) -> Trial:
         """A trial with its x, and that of its suggestion, worked out from u."""
@@ -889,5 +888,6 @@ class Optimizer:
         self._fitted = None
 
     def _store(self, record: Trial) -> None:
-        k = bisect_left(self._trials, record.number, key=lambda t: t.number)
-        self._trials[k:] = [record, *(t for t in self._trials[k:] if t.number != record.number)]
+        k, trials = bisect_left(self._trials, record.number, key=lambda t: t.number), list(self._trials)
+        trials[k:] = [record, *(t for t in trials[k:] if t.number != record.number)]
+        self._trials = trials

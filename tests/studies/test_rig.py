@@ -292,6 +292,14 @@ def test_output_that_no_one_can_read_is_unusable_and_the_next_trial_runs(tmp_pat
     assert len(verdict.output) <= rig.TAIL
 
 
+@pytest.mark.parametrize("line", ["z" * 2**20, "cost=1 torque=2 " + "z" * 2**20, "cost=1,x" * 2**17])
+def test_a_last_line_of_a_million_letters_is_read_to_its_end(tmp_path: Path, line: str) -> None:
+    """In a moment: the search for a decimal comma took hours."""
+    verdict = rig.judge(0, line, script(tmp_path, ""))
+    assert isinstance(verdict, rig.Unusable)
+    assert verdict.reason.startswith("the last line of the output must be JSON")
+
+
 def test_the_output_of_a_talkative_rig_costs_no_memory(tmp_path: Path) -> None:
     import resource
 

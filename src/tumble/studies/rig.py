@@ -42,7 +42,9 @@ TAIL = 4000  # characters of output that are kept for a message
 TWICE = "given twice"  # what a name says that stands twice in a result
 LONGEST_NAME = 200  # characters of the name of a result
 LAST = 300  # characters of the last line of the error stream that are part of a reason
-COMMA = re.compile(rf"({NAME.pattern})=([-+]?\d*,\d+(?:[eE][-+]?\d+)?)(?=[\s;]|$)")  # within a number
+COMMA = re.compile(  # within a number; a name is read from its beginning only: one may have a million letters
+    rf"(?<![A-Za-z0-9_.-])({NAME.pattern})=([-+]?\d*,\d+(?:[eE][-+]?\d+)?)(?=[\s;]|$)"
+)
 INTERPRETER = re.compile(r"(python|pypy)[\d.]*|(ba|da|z)?sh|Rscript|julia|node|perl|ruby|lua|octave")
 SCRIPT = re.compile(r"[^-\s{}][^\s{}]*\.(py|sh|[rR]|jl|js|pl|rb|lua|m)")
 

@@ -45,6 +45,40 @@ def test_what_a_command_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
 
+def test_ctrl_c_while_a_command_is_ended_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third one of `tumble run`: the second abandons the trial."""
+    stubborn = 'import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open("on", "w"); '
+    code = (
+        f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', '{stubborn}time.sleep(60)']);"
+        "open('pid', 'w').write(str(p.pid)); p.wait()"
+    )
+    ended: list[float | None] = []
+    politely = processes.end
+
+    def impatient(process: subprocess.Popen[bytes], patience: float | None = None) -> None:
+        ended.append(patience)
+        if len(ended) == 1:
+            raise KeyboardInterrupt
+        politely(process, patience)
+
+    monkeypatch.setattr(processes, "end", impatient)
+
+    def give_up() -> None:
+        if (tmp_path / "on").exists():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rig.run(script(tmp_path, code), SETTING, 0, beat=give_up, beat_seconds=0.1)
+    child = int((tmp_path / "pid").read_text())
+    assert ended == [None, 0.0]
+    end = time.monotonic() + 10
+    while is_alive(child) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not is_alive(child)
+
+
 def test_without_proc_and_waitid_a_command_is_ended_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,7 +67,16 @@ def wait(
         try:
             return not _wait_until(deadline, process, pulse)
         finally:
-            end(process)
+            _end_whatever_comes(process)
+
+
+def _end_whatever_comes(process: subprocess.Popen[bytes]) -> None:
+    """End a command; a Ctrl-C meanwhile takes away its patience, and leaves nothing running."""
+    try:
+        end(process)
+    except KeyboardInterrupt:
+        end(process, patience=0.0)
+        raise
 
 
 def end(process: subprocess.Popen[bytes], patience: float | None = None) -> None:

@@ -638,6 +638,30 @@ def test_the_first_ctrl_c_finishes_the_trial_in_hand(tmp_path: Path) -> None:
     assert [e.outcome for e in Ledger(read_study_file(file)).entries()] == ["safe"]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_terminal_that_is_closed_counts_as_one_ctrl_c(tmp_path: Path, workers: int) -> None:
+    """The shell and the system may both tell of it."""
+    file = write_study(tmp_path, trials=30, load="-1.0", seconds=2.0)
+    process = Forked("run", file, "--workers", workers)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    for _ in range(2):
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert {e.outcome for e in Ledger(read_study_file(file)).entries()} == {"safe"}
+
+
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path: Path) -> None:
+    file = write_study(tmp_path, trials=2, failures=1, seconds=1.0)
+    command = ["nohup", sys.executable, "-m", "tumble", "run", str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: (tmp_path / "runs.log").exists())
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 0
+    assert (tmp_path / "runs.log").read_text().split() == ["0", "1"]
+
+
 def test_the_second_ctrl_c_abandons_it_and_the_next_start_runs_it_again(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path, trials=2, failures=1, seconds=3.0)
     process = Forked("run", file)

@@ -105,8 +105,8 @@ def init(file: Path) -> None:
 def run(file: Path, workers: int, quiet: bool) -> None:
     """Run the study's command, trial after trial, until nothing is left.
 
-    Ctrl-C finishes the trial in hand; a second one abandons it, to be run again by the next start.
-    A trial whose runner died is run again first, under its number.
+    Ctrl-C finishes the trial in hand; a second one abandons it, to be run again by the next start. A terminal
+    that is closed counts as one Ctrl-C. A trial whose runner died is run again first, under its number.
 
     Example: tumble run drill.toml --workers 4
     """

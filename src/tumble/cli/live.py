@@ -143,17 +143,24 @@ def _begin_worker() -> None:
 
 @contextlib.contextmanager
 def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C asks to stop after the trial in hand; the second interrupts it."""
+    """The first Ctrl-C asks to stop after the trial in hand; the second interrupts it.
+
+    A terminal that is closed counts as the first one only: the shell and the system may both tell of it.
+    """
     signals: list[int] = []
 
     def note(number: int, frame: object) -> None:
+        is_second = number != signal.SIGHUP and any(one != signal.SIGHUP for one in signals)
         signals.append(number)
-        if len(signals) > 1:
+        if is_second:
             raise KeyboardInterrupt
-        if not quiet:
+        if not quiet and len(signals) == 1:
             print("\nfinishing the trial in hand; Ctrl-C again abandons it", file=sys.stderr)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # else `nohup` keeps it from us
+        heard.append(signal.SIGHUP)
+    before = {number: signal.signal(number, note) for number in heard}
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # of a worker: see `_begin_worker`
     try:
         yield lambda: bool(signals)

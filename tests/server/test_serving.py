@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import time
@@ -44,10 +45,14 @@ def test_the_qr_code_is_a_block_of_text() -> None:
 
 
 def test_ctrl_c_as_the_address_is_printed_ends_it_as_later(tmp_path: Path) -> None:
+    handlers: list[object] = []
+
     def interrupted(address: str, code: str | None) -> None:
-        raise KeyboardInterrupt
+        handlers.append(signal.getsignal(signal.SIGINT))
+        signal.raise_signal(signal.SIGINT)
 
     serving.serve(study_by_hand(tmp_path), "127.0.0.1", 0, None, interrupted)
+    assert handlers != [signal.default_int_handler]  # which would break what asyncio has half set up
 
 
 def test_a_taken_port_and_an_unknown_host_are_said(tmp_path: Path) -> None:

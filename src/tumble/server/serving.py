@@ -74,10 +74,9 @@ def serve(
     with contextlib.closing(listen(host, port)) as listening:
         app, study = make_app(file, token=token, is_loopback=host in LOOPBACK, say=say)
         address = _address(host, listening.getsockname()[1], token)
-        server = _Server(study.watch.close, app)
         code = None if host in LOOPBACK else qr_code(address)
+        server = _Server(lambda: ready(address, code), study.watch.close, app)
         with contextlib.suppress(KeyboardInterrupt):
-            ready(address, code)
             server.run(sockets=[listening])
 
 
@@ -89,9 +88,12 @@ def qr_code(text: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of changes as soon as it is told to stop; else they would hold it."""
+    """Says when it can be reached, and ends the streams of changes as soon as it is told to stop.
 
-    def __init__(self, end_streams: Callable[[], None], app: object) -> None:
+    It says so from the moment on from which it hears Ctrl-C.  The streams would hold it at its end.
+    """
+
+    def __init__(self, ready: Callable[[], None], end_streams: Callable[[], None], app: object) -> None:
         super().__init__(
             uvicorn.Config(
                 app,  # type: ignore[arg-type]
@@ -103,7 +105,12 @@ class _Server(uvicorn.Server):
                 timeout_graceful_shutdown=END,
             )
         )
-        self._end_streams = end_streams
+        self._ready, self._end_streams = ready, end_streams
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the parent does, and then the address is said."""
+        await super().startup(sockets)
+        self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As the parent does, after the streams have ended."""

@@ -62,6 +62,14 @@ def test_a_taken_port_and_an_unknown_host_are_said(tmp_path: Path) -> None:
         serving.serve(file, "127.0.0.1", taken.getsockname()[1], None, print)
     with pytest.raises(InputError, match="no address of this machine"):
         serving.serve(file, "no such host", 0, TOKEN, print)
+    with pytest.raises(InputError, match="no host has such a name"):
+        serving.listen("\u200b", 0)
+
+
+@pytest.mark.skipif(not Path("/proc/sys/net/ipv6").exists(), reason="needs IPv6")
+def test_an_address_of_one_interface_is_called_no_address_rather_than_a_taken_port() -> None:
+    with pytest.raises(InputError, match="fe80::1 is no address of this machine"):
+        serving.listen("fe80::1", 0)
 
 
 @pytest.fixture

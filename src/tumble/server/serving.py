@@ -19,6 +19,7 @@ from tumble.studies.errors import PortTaken
 
 SHORTEST_TOKEN = 12
 MOST_AT_ONCE = 100  # requests and listeners
+NO_ADDRESS = (errno.EADDRNOTAVAIL, errno.EINVAL)  # the last: an IPv6 address of one interface only
 END = 3  # seconds for requests in hand when the server ends
 
 
@@ -134,13 +135,12 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.bind((host, port))
         listening.listen()  # from now on the port is taken
-    except OSError as error:
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: of letters that no name of a host has
         listening.close()
-        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-            raise InputError(
-                f"{host} is no address of this machine ({error.strerror}); 0.0.0.0 is all"
-            ) from None
-        raise PortTaken(port, str(error.strerror)) from None
+        why = error.strerror if isinstance(error, OSError) else "no host has such a name"
+        if not isinstance(error, OSError) or isinstance(error, socket.gaierror) or error.errno in NO_ADDRESS:
+            raise InputError(f"{host} is no address of this machine ({why}); 0.0.0.0 is all") from None
+        raise PortTaken(port, str(why)) from None
     return listening
 
 

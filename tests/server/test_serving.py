@@ -66,6 +66,14 @@ def test_a_taken_port_and_an_unknown_host_are_said(tmp_path: Path) -> None:
         serving.listen("\u200b", 0)
 
 
+def test_a_connection_whose_client_went_away_without_a_word_is_let_go() -> None:
+    listening = serving.listen("127.0.0.1", 0)
+    with listening, socket.create_connection(listening.getsockname(), 30), listening.accept()[0] as accepted:
+        assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 60
+
+
 @pytest.mark.skipif(not Path("/proc/sys/net/ipv6").exists(), reason="needs IPv6")
 def test_an_address_of_one_interface_is_called_no_address_rather_than_a_taken_port() -> None:
     with pytest.raises(InputError, match="fe80::1 is no address of this machine"):

@@ -20,6 +20,7 @@ from tumble.studies.errors import PortTaken
 SHORTEST_TOKEN = 12
 MOST_AT_ONCE = 100  # requests and listeners
 NO_ADDRESS = (errno.EADDRNOTAVAIL, errno.EINVAL)  # the last: an IPv6 address of one interface only
+SILENCE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 20, "TCP_KEEPCNT": 3}  # seconds, seconds, and how often
 END = 3  # seconds for requests in hand when the server ends
 
 
@@ -132,6 +133,7 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _let_go_of_the_dead(listening)
     try:
         listening.bind((host, port))
         listening.listen()  # from now on the port is taken
@@ -142,6 +144,17 @@ def listen(host: str, port: int) -> socket.socket:
             raise InputError(f"{host} is no address of this machine ({why}); 0.0.0.0 is all") from None
         raise PortTaken(port, str(why)) from None
     return listening
+
+
+def _let_go_of_the_dead(listening: socket.socket) -> None:
+    """End a connection whose client has gone without a word, such as a phone that left the network.
+
+    Every connection inherits this.  Else they add up to `MOST_AT_ONCE`, and nobody else is let in.
+    """
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in SILENCE.items():
+        if hasattr(socket, name):  # macOS lacks one of them
+            listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _address(host: str, port: int, token: str | None) -> str:

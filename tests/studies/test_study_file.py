@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -656,10 +657,24 @@ def test_the_example_for_a_table_is_a_line_that_the_reader_takes(tmp_path: Path,
     read_study_file(write_with(str(caught.value).partition("write for example: ")[2]))
 
 
+def test_a_pipe_that_nobody_writes_to_is_refused_and_one_with_a_writer_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "drill.toml"
+    os.mkfifo(pipe)
+    with pytest.raises(StudyFileError, match=f"^{pipe}: a pipe that nobody writes to; name the TOML"):
+        read_study_file(pipe)
+    reading, writing = os.pipe()
+    os.write(writing, GOOD.encode())
+    os.close(writing)
+    try:
+        assert read_study_file(f"/dev/fd/{reading}").name == "drill"
+    finally:
+        os.close(reading)
+
+
 def test_a_file_that_is_too_large_for_a_study_is_not_read_whole(tmp_path: Path) -> None:
     """A slip of the hand may name the database, or a device that never ends."""
     database = tmp_path / "drill.db"
     database.write_bytes(bytes(2**20 + 1))
     for file in (database, Path("/dev/zero")):
-        with pytest.raises(StudyFileError, match=f"{file}: no study file is larger than 1 MB; name the TOML"):
+        with pytest.raises(StudyFileError, match=f"^{file}: no study file is larger than 1 MB; name"):
             read_study_file(file)

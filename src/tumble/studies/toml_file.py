@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -26,14 +28,19 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     text = ""
     try:
-        with file.open("rb") as handle:
+        with open(file, "rb", opener=_without_waiting) as handle:
+            os.set_blocking(handle.fileno(), True)
             read = handle.read(LARGEST + 1)
+            if not read and stat.S_ISFIFO(os.fstat(handle.fileno()).st_mode):
+                raise StudyFileError(f"{file}: a pipe that nobody writes to; name the TOML file of the study")
         if len(read) > LARGEST:
             raise StudyFileError(
                 f"{file}: no study file is larger than 1 MB; name the TOML file of the study"
             )
         text = read.decode("utf-8-sig")  # Windows may write a byte order mark
         return tomllib.loads(text)
+    except StudyFileError:  # a ValueError, too
+        raise
     except FileNotFoundError:
         raise NoStudyFile(file) from None
     except UnicodeDecodeError:
@@ -49,6 +56,11 @@ def read_toml(file: Path) -> dict[str, Any]:
         if remedy:
             raise StudyFileError(f"{file}: not valid TOML: {remedy}") from None
         raise NotToml(f"{file}: not valid TOML: {error}") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a pipe although nobody may ever write to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _remedy(lines: list[str], error: str) -> str:

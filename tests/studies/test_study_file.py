@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -669,6 +670,13 @@ def test_a_pipe_that_nobody_writes_to_is_refused_and_one_with_a_writer_is_read(t
         assert read_study_file(f"/dev/fd/{reading}").name == "drill"
     finally:
         os.close(reading)
+
+
+def test_a_folder_with_a_question_mark_is_named_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "is it?"
+    folder.mkdir()
+    with pytest.raises(StudyFileError, match=f"storage: {re.escape(str(folder))}/drill.db: . and % mean"):
+        read_study_file(write(folder, GOOD))
 
 
 def test_a_file_that_is_too_large_for_a_study_is_not_read_whole(tmp_path: Path) -> None:

@@ -182,7 +182,8 @@ def _storage(file: Path, given: str | None) -> str:
 def _sqlite(file: Path, path: str) -> str:
     where = str((file.parent / path).absolute())
     if "?" in where or "%" in where:
-        named = where.partition("?")[0]
+        before = path.partition("?")[0]  # what follows may be options with a password
+        named = where if before == path else str((file.parent / before).absolute())
         raise _wrong(file, "storage", f"{named}: ? and % mean something else in a URL; use another name")
     return f"sqlite:///{where}"
 

@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from tumble.cli import main
@@ -93,3 +95,11 @@ def _run(words: list[str], out: Connection, err: Connection, variables: dict[str
     err.close()
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
     main(words)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until a condition holds; an AssertionError where it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)

@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy
 
 import tumble
-from tests.forked import Forked
+from tests.forked import Forked, wait_for
 from tests.studies.test_study_file import BAD
 from tests.study_files import write_mill, write_study
 from tumble.cli import live, show
@@ -34,13 +34,6 @@ from tumble.trials import Recommended
 
 Cli = Callable[..., tuple[int, str, str]]
 SOURCES = Path(tumble.__file__).parents[1]
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 def test_everything_has_help_with_an_example_and_the_exit_codes(cli: Cli) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.forked import Forked, wait_for
 from tests.study_files import write_study
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
@@ -166,3 +169,19 @@ def test_after_one_crash_of_one_p_safe_is_low_and_said_everywhere(cli: Cli, tmp_
     assert "no value was seen yet" in asked["why"]
     out = cli("tell", file, 1, "cost=1.0", "load=-0.5")[1]
     assert f"{100 * asked['p_safe']:.2f} %" in out.splitlines()[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_command_of_one_trial_that_is_ended_ends_its_rig(tmp_path: Path, number: signal.Signals) -> None:
+    file = write_study(tmp_path, seconds=60.0)
+    (tmp_path / "rig.py").write_text(
+        "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    )
+    process = Forked("try", file, "x=0.5", "y=0.5", "--run")
+    pid = tmp_path / "pid"
+    wait_for(lambda: pid.exists() and pid.read_text() != "")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (130, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)

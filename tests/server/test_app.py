@@ -123,6 +123,8 @@ def test_what_is_withdrawn_is_not_billed(client: Client) -> None:
         ("/tell", {"trail": 0}, 422, "trial is missing"),
         ("/skip", {"trial": 0, "raeson": "x"}, 422, "unknown key 'raeson'; did you mean reason?"),
         ("/tell", [], 422, "the body must be an object"),
+        ("/try", {"parameters": {"x": None}}, 422, "x must be a number, text, or true or false, but None"),
+        ("/try", {"parameters": {"x": [1]}}, 422, "x must be a number, text, or true or false, but [1]"),
         ("/void", {"trial": 0}, 422, "trial 0"),
         ("/amend", {"trial": 0, "results": {"cost": 1}}, 422, "trial 0"),
     ],

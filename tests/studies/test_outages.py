@@ -75,7 +75,10 @@ def test_what_counts_as_an_outage() -> None:
 @pytest.mark.parametrize(
     ("cause", "end"),
     [
-        ("database or disk is full", "tried again until it answers: make room on the disk"),
+        (
+            "database or disk is full",
+            "until it answers: make room on the disk, or let files grow larger (ulimit -f)",
+        ),
         ("server closed", "until it answers: check that the server runs and can be reached from here"),
         ("no idea", "tried again until it answers"),
     ],

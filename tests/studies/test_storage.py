@@ -140,7 +140,10 @@ def test_a_file_that_may_not_grow_is_called_full_and_loses_nothing(tmp_path: Pat
     with pytest.raises((sqlalchemy.exc.OperationalError, optuna.exceptions.StorageInternalError)) as caught:
         fill()
     assert cause_of(caught.value) == "database or disk is full"
-    assert remedy_for(caught.value) == "make room on the disk, then try again"
+    assert (
+        remedy_for(caught.value)
+        == "make room on the disk, or let files grow larger (ulimit -f), then try again"
+    )
     assert is_outage(caught.value)
     sqlalchemy.event.remove(ledger.storage.engine, "connect", limit)
     ledger.close()
@@ -199,6 +202,6 @@ def test_a_full_disk_is_said_with_a_remedy_and_loses_nothing(
     )
     assert done.returncode == 0, done.stderr
     assert "code 3" in done.stdout
-    assert "make room on the disk, then try again" in done.stderr
+    assert "make room on the disk, or let files grow larger (ulimit -f), then try again" in done.stderr
     assert "Traceback" not in done.stderr
     assert "1 told, 1 in flight" in done.stdout

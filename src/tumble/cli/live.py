@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from types import FrameType
 from typing import IO
 
 from rich.console import Console
@@ -40,7 +41,9 @@ def run_here(ledger: Ledger, quiet: bool) -> End:
         try:
             return runner.run()
         except KeyboardInterrupt:
-            return End("stopped", "abandoned; run it again to run that trial again")
+            return End(
+                "stopped", "stopped at once; run it again to go on: a trial that was not told runs again"
+            )
 
 
 def run_workers(ledger: Ledger, count: int, quiet: bool) -> End:
@@ -157,16 +160,28 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[Callable[[], bool]]:
         if not quiet and len(signals) == 1:
             print("\nfinishing the trial in hand; Ctrl-C again abandons it", file=sys.stderr)
 
-    heard = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # else `nohup` keeps it from us
-        heard.append(signal.SIGHUP)
-    before = {number: signal.signal(number, note) for number in heard}
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # of a worker: see `_begin_worker`
-    try:
+    with _heard(note):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # of a worker: see `_begin_worker`
         yield lambda: bool(signals)
+
+
+def one_ctrl_c() -> contextlib.AbstractContextManager[None]:
+    """Inside the block a request to end, and a terminal that is closed, are a Ctrl-C."""
+    return _heard(signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def _heard(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Give `handler` what asks this process to end; `nohup` keeps the end of the terminal from it."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, known in before.items():
+            signal.signal(number, known)
 
 
 class _Silent:

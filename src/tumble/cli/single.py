@@ -75,6 +75,7 @@ def _hand_out(ledger: Ledger, found: Suggestion, json: bool) -> None:
 
 def _run(ledger: Ledger, start: Callable[[Runner], Suggestion], json: bool) -> None:
     """Run one trial with the study's command, and say what came of it."""
+    from tumble.cli.live import one_ctrl_c
     from tumble.studies.runner import RigFault, Runner
 
     runner = Runner(ledger)
@@ -82,7 +83,8 @@ def _run(ledger: Ledger, start: Callable[[Runner], Suggestion], json: bool) -> N
     if not json:
         print(show.printable(suggestion.why), flush=True)
     try:
-        entry = runner.run_single(suggestion)
+        with one_ctrl_c():
+            entry = runner.run_single(suggestion)
     except RigFault as fault:
         exit_with_fault(fault.end)
     table = {"trial": entry.trial, "outcome": entry.outcome, "results": entry.results}

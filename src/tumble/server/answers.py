@@ -81,6 +81,7 @@ EXPECTED = {
     "float_type": "a number",
     "string_type": "text",
     "bool_type": "true or false",
+    "value_type": "a number, text, or true or false",
     "dict_type": 'an object such as {"cost": 3.2}',
     "greater_than_equal": "at least 1",
     "less_than_equal": "at most 256",

@@ -40,6 +40,16 @@ WhyOrNot: TypeAlias = Annotated[
 ]
 
 
+def _value(value: Any) -> Any:
+    """A parameter's value; what is none is refused here, in one sentence for all of its kinds."""
+    if not isinstance(value, bool | int | float | str):
+        raise PydanticCustomError("value_type", "a value is expected")
+    return value
+
+
+Value: TypeAlias = Annotated[bool | int | float | str, BeforeValidator(_value)]
+
+
 class Body(BaseModel):
     """A JSON object with known keys of the right types."""
 
@@ -98,7 +108,7 @@ class Amend(Body):
 class Try(Body):
     """A setting of one's own."""
 
-    parameters: dict[str, bool | int | float | str] = Field(
+    parameters: dict[str, Value] = Field(
         description="Every parameter by name; fixed ones need not be.",
         examples=[{"speed": 1000}],
     )

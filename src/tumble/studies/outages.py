@@ -32,7 +32,11 @@ REMEDIES = {
     ("is gone",): "try again when it is back",
     ("locked",): "another program has opened it for writing (a backup, a shell of sqlite3, a viewer of "
     "databases, a runner that is suspended); close that" + AGAIN,
-    ("disk is full", "no space left", "disk i/o error"): "make room on the disk" + AGAIN,
+    (
+        "disk is full",
+        "no space left",
+        "disk i/o error",
+    ): "make room on the disk, or let files grow larger (ulimit -f)" + AGAIN,
     ("readonly", "read-only"): "check the rights of the file and its folder",
     (
         "connection",

@@ -93,6 +93,7 @@ def _run(words: list[str], out: Connection, err: Connection, variables: dict[str
     os.dup2(err.fileno(), 2)
     out.close()
     err.close()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
     main(words)
 

@@ -355,12 +355,15 @@ def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> N
 def test_a_file_that_may_not_be_read_gets_one_line(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    path, really = write_study(tmp_path), os.open
 
-    path = write_study(tmp_path)
+    def refuse(name: str, *words: int, **options: int | None) -> int:
+        if name == str(path):
+            raise PermissionError(13, "Permission denied")
+        return really(name, *words, **options)
+
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     said = f"tumble: {path}: can't be read (Permission denied); check the path and its rights\n"
     assert cli("status", path) == (2, "", said)
 

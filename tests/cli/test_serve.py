@@ -37,7 +37,7 @@ def test_a_qr_code_is_shown_only_for_an_address_that_a_phone_can_open(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, has_code: bool
 ) -> None:
     serving = pytest.importorskip("tumble.server.serving")
-    monkeypatch.setattr(serving._Server, "run", lambda server, sockets: None)
+    monkeypatch.setattr(serving._Server, "run", lambda server, sockets: server._ready())
     file = write_study(tmp_path)
     code, out, _ = cli("serve", file, "--host", host, "--port", 0, "--token", "long-enough-token")
     assert (code, "http://" in out) == (0, True)

@@ -319,7 +319,12 @@ def test_a_masked_value_is_not_taken_for_a_number(value, constraints):
 
 
 @pytest.mark.parametrize(
-    "x0", [np.ma.array([0.5, 0.2], mask=[0, 1]), [np.ma.array([0.5, 0.2], mask=[0, 1])], [0.5, np.ma.masked]]
+    "x0",
+    [
+        np.ma.array([0.5, 0.2], mask=[False, True]),
+        [np.ma.array([0.5, 0.2], mask=[False, True])],
+        [0.5, np.ma.masked],
+    ],
 )
 def test_a_masked_start_is_not_run(x0):
     with pytest.raises(tumble.InputError, match="a masked value is none"):

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
@@ -357,7 +358,7 @@ def test_a_file_that_may_not_be_read_gets_one_line(
 ) -> None:
     path, really = write_study(tmp_path), os.open
 
-    def refuse(name: str, *words: int, **options: int | None) -> int:
+    def refuse(name: str, *words: Any, **options: Any) -> int:
         if name == str(path):
             raise PermissionError(13, "Permission denied")
         return really(name, *words, **options)

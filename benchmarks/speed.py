@@ -7,7 +7,7 @@ trials up to then ("own", what its user waits for), or the same one for all: tum
 uniform points ("uniform"); three of each. Seconds are those of the processor (all run on one thread), and the
 libraries take turns, so that a busy machine disturbs all of them; it still costs tumble most, whose calls are
 small. Means are compared as ratios, because beyond 40 observations tumble learns hyperparameters only when
-there are 12 % more of them: a median would leave the fits out.
+there are a quarter more of them: a median would leave the fits out.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tumble.core.process.models import fit_models
 from tumble.core.search.candidates import low_discrepancy
 from tumble.core.search.excursion import excursion_search
 from tumble.core.search.modes import Search
-from tumble.core.settings import MANY, Settings
+from tumble.core.settings import EARLY, MANY, Settings
 from tumble.errors import InputError
 
 NEW = (
@@ -195,6 +195,22 @@ def test_a_boldness_that_does_not_lie_from_zero_to_one_is_refused(boldness):
 
 def test_a_large_history_is_searched_at_fewer_points():
     plain = Settings()
-    assert plain.for_history(MANY) is plain
-    lighter = plain.for_history(MANY + 1)
-    assert (lighter.raw_samples, lighter.restarts, lighter.descend_safely) == (43, 3, False)
+    assert plain.for_history(MANY, samples_minima=True) is plain
+    for samples_minima in (True, False):
+        lighter = plain.for_history(MANY + 1, samples_minima=samples_minima)
+        assert (lighter.raw_samples, lighter.restarts, lighter.descend_safely) == (43, 3, False)
+
+
+def test_once_a_search_has_settled_it_makes_half_of_the_climbs_unless_f_star_is_drawn():
+    plain = Settings()
+    assert plain.for_history(EARLY, samples_minima=False) is plain
+    lighter = plain.for_history(EARLY + 1, samples_minima=False)
+    assert lighter == replace(plain, restarts=4)
+    assert plain.for_history(EARLY + 1, samples_minima=True) is plain
+    assert replace(plain, restarts=1).for_history(EARLY + 1, samples_minima=False).restarts == 1
+
+
+@pytest.mark.parametrize("n", [1, EARLY + 1, MANY])
+def test_as_printed_nothing_is_left_out(n):
+    printed = Settings.paper()
+    assert printed.for_history(n, samples_minima=False) is printed

@@ -21,11 +21,11 @@ from .search.candidates import all_over
 from .search.context import Context
 from .search.domain import Domain
 from .search.known import Known
-from .search.maximize import EARLY, EXACT, QUICK, ROUGH, STEADY
+from .search.maximize import EXACT, QUICK, ROUGH, STEADY
 from .search.modes import Proposal, Search
 from .search.stones import next_step
 from .search.survey import farthest, turned
-from .settings import Settings
+from .settings import EARLY, MANY, Settings
 
 ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
@@ -91,8 +91,9 @@ def propose(
     """
     if method.own_level is not None and not history.safe.any():
         raise NoSafeStart
+    told = len(history.X)
     decision = decide(
-        state, told=len(history.X), failed=int(history.failed.sum()), crashed=int(history.crashed.sum()),
+        state, told=told, failed=int(history.failed.sum()), crashed=int(history.crashed.sum()),
         safe_known=bool(history.safe.any()), settings=settings,
         controlled=method.controlled, own_level=method.own_level,
     )  # fmt: skip
@@ -100,12 +101,12 @@ def propose(
         return _first(history, decision.rho, settings, rng, domain, known)
     may_fail = state is None or state.failures_left > 0
     models = fit_models(history, settings, warm, may_fail=may_fail and method.own_level is None)
-    lighter = settings.for_history(len(history.X))
+    lighter = settings.for_history(told, samples_minima=method.samples_minima)
     if alarmed and decision.mode in ("careful", "safest") and history.safe.any():
         models = models.near_safe(history)
     context = Context.of(history, models, lighter, rng, domain, decision, known, method.samples_minima)
-    within = STEADY if lighter is settings else ROUGH
-    pace = STEADY if len(history.X) <= EARLY else QUICK
+    within = STEADY if told <= MANY else ROUGH
+    pace = STEADY if told <= EARLY else QUICK
     search = Search(
         context, method.build(context), phi_exponent=decision.phi_exponent, pace=pace, within=within
     )

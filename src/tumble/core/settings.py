@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,7 +22,8 @@ DefaultSearch = Literal["improvement", "excursion"]
 MOST = 100_000  # samples, points or starts
 SMALLEST = 1e-6  # width and power of a law with a tail; the largest ones are 1 / SMALLEST
 BOLDNESS = {"rho_0": (0.99, 0.1), "rho_only": (0.99, 0.1), "rho_risk": (0.9, 0.01)}  # at 0 and at 1
-MANY = 400  # trials; with more of them a suggestion looks at fewer points
+EARLY = 40  # trials: they decide which basin is found, and a suggestion takes its time
+MANY = 400  # trials: with more of them a suggestion looks at fewer points
 SWITCHES = (
     "standardize", "warp", "cap_minima", "band", "descend", "safety_first", "keep_last_failure", "soften_phi",
     "calibrate", "alarm", "bound_risk", "descend_safely", "allowed_minima", "keep_rho", "admissible",
@@ -91,7 +93,7 @@ class Settings:
         process then predicts better (`core.process.warps`).
     relearn
         When hyperparameters are learned again: "always", after every trial; or "settled", after every trial
-        up to ten for each parameter (at least 40, at most 100), then when there are 12 % more of them.
+        up to ten for each parameter (at least 40, at most 100), then when there are a quarter more of them.
     search
         What the method None stands for: "improvement", expected improvement under the controller ("tumble");
         or "excursion", the paper's method ("xsf", "xs").
@@ -355,16 +357,19 @@ class Settings:
             ucb_beta=None,
         )
 
-    def for_history(self, n: int) -> "Settings":
+    def for_history(self, n: int, *, samples_minima: bool) -> "Settings":
         """With fewer candidates and local searches, where n trials make each of them dear.
 
-        A third of both are left. No descent under P(safe) is made, and no stepping stone looked for: the best
-        of so many trials lie low.
+        Beyond EARLY half of the local searches find as much; not so where the acquisition has samples of f*
+        (`samples_minima`). Where hyperparameters are learned after each trial, that takes most of the time, and
+        nothing is left out.
+
+        Beyond MANY a third of candidates and searches are left. No descent under P(safe) is made, and no
+        stepping stone looked for: the best of so many trials lie low.
         """
-        if n <= MANY:
-            return self
-        third = {name: -(-getattr(self, name) // 3) for name in ("raw_samples", "restarts")}
-        return replace(self, **third, descend_safely=False, stepping_stones=False)
+        if n > MANY:
+            return _lightest(self)
+        return self if n <= EARLY or samples_minima or self.relearn == "always" else _lighter(self)
 
     def for_space(self, *, continuous: bool, choices: bool) -> "Settings":
         """As they are in a space: `rho_only` is for continuous ones, and `reserve` for those with choices."""
@@ -392,6 +397,19 @@ class Settings:
             raise InputError(f"unknown settings: {', '.join(sorted(unknown))}")
         laws = {name: _load(name, data[name]) for name in ("objective", "constraint")}
         return Settings(**{**data, **laws})
+
+
+@lru_cache(maxsize=16)
+def _lighter(settings: Settings) -> Settings:
+    """With half of the local searches."""
+    return replace(settings, restarts=-(-settings.restarts // 2))
+
+
+@lru_cache(maxsize=16)
+def _lightest(settings: Settings) -> Settings:
+    """With a third of the candidates and of the local searches, and nothing else that is dear."""
+    third = {name: -(-getattr(settings, name) // 3) for name in ("raw_samples", "restarts")}
+    return replace(settings, **third, descend_safely=False, stepping_stones=False)
 
 
 def _as_in_0_1_0(data: dict[str, Any]) -> dict[str, Any]:

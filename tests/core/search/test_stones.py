@@ -157,7 +157,7 @@ def test_a_stone_needs_its_switch_a_second_trial_and_the_default_search(
     assert not asked_of(stepping_stones=False)
     assert not asked_of("xsf")
     assert not asked_of("eic")
-    assert not Settings().for_history(MANY + 1).stepping_stones
+    assert not Settings().for_history(MANY + 1, samples_minima=False).stepping_stones
 
 
 def test_a_stone_that_hardly_ever_lets_its_goal_be_tried_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """Cholesky factors of many data: a factor is kept between two suggestions.
 
-A covariance depends on where the data lie and on the hyperparameters, and where there are many data those are
-learned anew only when there are 12 % more. Until then a factor only grows. With n0 the largest multiple of a
-step up to N:
+A covariance depends on where the data lie and on the hyperparameters. Where there are many data, those are
+learned anew only when there are a quarter more. Until then a factor only grows. With n0 the largest multiple
+of a step up to N:
 
     L = [[L0, 0], [C, L1]],     C = (L0^-1 K01)ᵀ,     L1 L1ᵀ = K11 - C Cᵀ
 

@@ -1,8 +1,8 @@
 """What is known of a process whose data grow one by one, while its hyperparameters stay: kept, and extended.
 
-Hyperparameters of many data are learned anew only when there are 12 % more. Until then, one more trial adds a
-row to the factor L of their covariance, to L^-1, and to h = L^-1 k(X, P), where P are points that are asked
-about each time. With k its covariances with the data before it:
+Hyperparameters of many data are learned anew only when there are a quarter more. Until then, one more trial
+adds a row to the factor L of their covariance, to L^-1, and to h = L^-1 k(X, P), where P are points that are
+asked about each time. With k its covariances with the data before it:
 
     r = (L^-1 k)ᵀ,   s² = k(x, x) + nugget - r rᵀ
     rows:  (r, s) of L,   (-r L^-1, 1) / s of L^-1,   (k(x, P) - r h) / s of h

@@ -14,7 +14,7 @@ from .priors import LARGEST_NOISE, Priors
 
 PER_PARAMETER = 10  # up to so many observations for each parameter, hyperparameters are learned after each,
 SETTLED, LATEST = 40, 100  # and up to 40 in any case, but not beyond 100
-GROWTH = 1.12  # then they are learned when there are 12 % more observations
+GROWTH = 1.25  # then they are learned when there are a quarter more observations
 FEW = 20  # below this many observations, a fit starts from the prior's centre as well as from the last fit
 COLD_EVERY = 5  # while they are learned after each observation, a fit later does so at every fifth;
 COLD_GROWTH = 1.5  # after that when data have doubled. It always does with 1.5 times those of the last fit

@@ -13,12 +13,12 @@ from ..history import History
 from ..process.gp import GP
 from ..process.growth import begun_with
 from ..process.models import Models
-from ..settings import Incumbent, Settings
+from ..settings import EARLY, Incumbent, Settings
 from .candidates import DOWNHILL, QUICKLY_DOWNHILL, everywhere, near_best, settled, surroundings
 from .descents import Allowed
 from .domain import Domain
 from .known import Known
-from .maximize import EARLY, ValueAndGrad
+from .maximize import ValueAndGrad
 
 FREE = Decision("free", 0.0)
 LEVELS = (0.5, 0.9, 0.99)  # of φ: the mean is followed downhill as far as each allows

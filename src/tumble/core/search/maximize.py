@@ -16,7 +16,6 @@ from ..arrays import Array, Flags, Indices
 
 ValueAndGrad = Callable[[Array], tuple[Array, Array]]
 FIRST_STEP = 0.05  # the longest one, while no curvature is known
-EARLY = 40  # up to so many trials a climb takes its time: they decide which basin is found
 ARMIJO = 1e-4
 LEAST_SHARE, LARGEST_SHARE = 0.1, 0.6  # of a step that is cut for the second time: what may be left of it
 A_PART = 0.3  # what is left after the first cut, and where nothing says where the top is

@@ -5,6 +5,10 @@ basin while most of the settings were never looked at. So the first bold trials 
 (`core.budget.surveys`). They keep to the P(safe) that is asked for. While nothing safe is known there is no
 basin to settle in, and no survey: failures are spent on finding a safe setting first.
 
+They do not go all the way: the farthest of many settings are corners, and few corners are safe. From the best
+safe trial they go REACH of the way to settings all over. A step or a choice can't go a part of the way; it
+changes as drawn.
+
 Where many limits must be kept, hardly a setting far away is sure enough. A choice, or a number with few
 steps, may then stay as it was at the start: the processes can't know what it does, and EI keeps to what they
 know. So each of them is turned once, if a safe trial with one step of it is sure enough (`turned`).
@@ -20,6 +24,7 @@ from .candidates import all_over
 from .context import Context
 
 AMONG = 32  # settings all over: the farthest of more of them would nearly always be a corner
+REACH = 0.6  # of the way from the best safe trial to a setting all over
 COARSE = 0.05  # of its range: a finer step of a number shows too little
 BASES = 32  # safe trials from which a step is made
 BESIDE = 0.02  # of every range: where a trial lies so near, something was tried
@@ -31,7 +36,9 @@ def farthest(context: Context, rho: float) -> Array | None:
     None where there are none, or where each of them lies beside a trial: known constraints may leave little
     room.
     """
-    points = all_over(AMONG, len(context.scales), context.rng, context.domain, context.known)
+    points = _part_of_the_way(context)
+    if len(points) == 0:
+        return None
     away = np.abs(points[:, None, :] - _seen(context))
     sure = np.exp(context.models.feasibility.log_prob(points)) >= rho
     allowed = sure & (away.max(axis=2) >= BESIDE).all(axis=1)
@@ -39,6 +46,16 @@ def farthest(context: Context, rho: float) -> Array | None:
         return None
     squares = np.square(away).sum(axis=2).min(axis=1)
     return np.asarray(points[np.where(allowed, squares, -1.0).argmax()])
+
+
+def _part_of_the_way(context: Context) -> Array:
+    """(M, D) settings REACH of the way from the best safe trial to some all over; all the way without one."""
+    points = all_over(AMONG, len(context.scales), context.rng, context.domain, context.known)
+    if not context.history.safe.any():
+        return points
+    base, domain = context.best[0], context.domain
+    nearer = base + REACH * (points - base)
+    return context.keep(nearer if domain is None else np.where(domain.moves, nearer, points))
 
 
 class Turn(NamedTuple):

@@ -6,8 +6,9 @@ An `ask` is timed with its fits, after one new observation, on Hartmann 6D. The 
 trials up to then ("own", what its user waits for), or the same one for all: tumble's own ("search"), or
 uniform points ("uniform"); three of each. Seconds are those of the processor (all run on one thread), and the
 libraries take turns, so that a busy machine disturbs all of them; it still costs tumble most, whose calls are
-small. Means are compared as ratios, because beyond 40 observations tumble learns hyperparameters only when
-there are a quarter more of them: a median would leave the fits out.
+small. Means are compared as ratios, because beyond 60 observations tumble learns hyperparameters only when
+there are a quarter more of them: a median would leave the fits out. Of the 24 suggestions around N = 100 one
+learns them.
 """
 
 from __future__ import annotations
@@ -360,7 +361,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the tables asked for; 0 when every promise held."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them when none is named")
-    parser.add_argument("--asks", type=int, default=12, help="suggestions timed for each number")
+    parser.add_argument("--asks", type=int, default=24, help="suggestions timed for each number")
     parser.add_argument("--store", action="store_true", help="keep the headline for the manual")
     options = parser.parse_args(arguments)
     description = machine.description()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,22 @@ def test_a_repeated_key_gets_the_first_answer_also_after_a_restart(file: Path) -
         assert client.get("/trials") == trials
         other = client.post("/tell", {**told, "trial": 1}, "k1")
         assert (other.status_code, "came with another request" in other.json()["error"]) == (422, True)
+
+
+def test_a_key_that_two_servers_get_at_the_same_moment_is_carried_out_once(file: Path) -> None:
+    told = {"trial": 0, "results": {"cost": 1.0, "load": -1.0}}
+    requests = [("/ask", {}), ("/tell", told), ("/amend", {"trial": 0, "results": {"cost": 2.0}}),
+                ("/void", {"trial": 0}), ("/ask", {"n": 2}), ("/skip", {"trial": 1}),
+                ("/try", {"parameters": {"x": 0.5, "y": 0.25}})]  # fmt: skip
+    with served(file) as one, served(file) as other, ThreadPoolExecutor(2) as clients:
+        for i, (path, body) in enumerate(requests):
+            sent = [clients.submit(server.post, path, body, f"k{i}") for server in (one, other)]
+            first, second = (answer.result() for answer in sent)
+            assert (first.status_code, second.status_code) == (200, 200), (path, first.text, second.text)
+            assert first.json() == second.json()
+        trials = one.get("/trials")
+    assert [trial["outcome"] for trial in trials] == ["voided", "skipped", "running", "running"]
+    assert len(trials[0]["changes"]) == 2
 
 
 @pytest.mark.parametrize(("body", "numbers"), [({}, [1]), ({"n": 2}, [1, 2])])

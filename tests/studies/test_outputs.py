@@ -18,8 +18,8 @@ from tumble.studies.whole_files import replacing, write_whole
 
 @pytest.mark.parametrize(
     "name",
-    ["bowl.toml", "bowl.db", "bowl.db-journal", "bowl.db-wal", "bowl.db-shm", "bowl.db.lock", "up/../bowl.db",
-     "soft", "hard", "bowl.toml.pending/a.csv"],
+    ["bowl.toml", "bowl.db", "bowl.db-journal", "bowl.db-wal", "bowl.db-shm", "bowl.db.lock",
+     "bowl.db.requests.lock", "up/../bowl.db", "soft", "hard", "bowl.toml.pending/a.csv"],
 )  # fmt: skip
 def test_no_file_of_a_study_is_an_output(tmp_path: Path, name: str) -> None:
     config = read_study_file(write_study(tmp_path))

@@ -15,6 +15,7 @@ from tumble.server import bodies
 from tumble.studies import undo
 from tumble.studies.batches import ask_for
 from tumble.studies.ledger import Ledger
+from tumble.studies.locking import lock_requests
 from tumble.studies.records import Entry
 from tumble.studies.requests import Request, marking, trials_of
 from tumble.studies.results import check_names
@@ -91,8 +92,9 @@ def amend(ledger: Ledger, body: bodies.Amend, known: list[int]) -> Table:
 class Memory:
     """Carries requests out, once for each key.
 
-    The last answers are remembered word by word.  After a restart the answer is made anew from the trial that
-    carries the mark of the request.
+    The last answers are remembered word by word.  After a restart, and at another server of the study, the
+    answer is made anew from the trial that carries the mark of the request.  One server at a time carries out
+    a request with a key: else two that get the same one would both look for its mark before either left it.
     """
 
     def __init__(self) -> None:
@@ -107,7 +109,7 @@ class Memory:
         request = Request.of(key, door.__name__, body.model_dump())
         if request in self._answers:
             return self._answers[request]
-        with marking(ledger, request):
+        with lock_requests(ledger.storage, ledger.config.name), marking(ledger, request):
             answer = door(ledger, body, trials_of(ledger, request))
         self._answers[request] = answer
         if len(self._answers) > REMEMBERED:

@@ -1,4 +1,4 @@
-"""A lock for each study, across processes and machines."""
+"""Locks of each study, across processes and machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optuna.storages import RDBStorage
 
 from tumble.studies.errors import StudyFileError
 
-LONGEST = 30.0  # seconds; the lock is held for a few statements at a time
+LONGEST = 30.0  # seconds; a lock is held for a few statements at a time, or for a suggestion
 LOCK_TIMEOUT = "55P03"  # what PostgreSQL says where nobody gave a lock back
 
 
@@ -22,8 +22,7 @@ class LockHeld(StudyFileError):
     """Another process has held the lock of a study for too long."""
 
 
-@contextlib.contextmanager
-def lock_study(storage: RDBStorage, name: str) -> Iterator[None]:
+def lock_study(storage: RDBStorage, name: str) -> contextlib.AbstractContextManager[None]:
     """Let one process at a time in, per study; the death of the holder opens the lock.
 
     Parameters
@@ -39,13 +38,26 @@ def lock_study(storage: RDBStorage, name: str) -> Iterator[None]:
     LockHeld
         If another process holds the lock and does not give it back.
     """
+    return _lock(storage, name, "")
+
+
+def lock_requests(storage: RDBStorage, name: str) -> contextlib.AbstractContextManager[None]:
+    """Let one process at a time carry out a request with a key, per study; otherwise as `lock_study`.
+
+    It is a lock of its own: what is carried out may take that of the study.
+    """
+    return _lock(storage, name, ".requests")
+
+
+@contextlib.contextmanager
+def _lock(storage: RDBStorage, name: str, which: str) -> Iterator[None]:
     if storage.engine.dialect.name == "sqlite":
         database = os.path.realpath(str(storage.engine.url.database))  # a link to it has the same lock
-        with _lock_file(f"{database}.lock"):
+        with _lock_file(f"{database}{which}.lock"):
             yield
         return
     with storage.engine.connect() as connection:
-        key = {"key": zlib.crc32(name.encode())}
+        key = {"key": zlib.crc32(f"{name}{which}".encode())}
         _take_in_turn(connection, key, name)
         try:
             yield

@@ -9,7 +9,7 @@ from tumble.errors import InputError
 from tumble.studies.config import StudyConfig
 from tumble.studies.kept import KeptFiles
 
-BESIDE = ("", "-journal", "-wal", "-shm", ".lock")  # the files of a database in SQLite
+BESIDE = ("", "-journal", "-wal", "-shm", ".lock", ".requests.lock")  # the files of an SQLite database
 
 
 def check_output(config: StudyConfig, out: Path) -> Path:

@@ -174,6 +174,7 @@ def test_bad_bounds_are_refused(bounds, message):
         ({"settings": "fast"}, '"default", "paper" or a tumble.Settings, not \'fast\''),
         ({"settings": None}, "settings"),
         ({"settings": {}}, "settings"),
+        ({"settings": np.array([1, 2])}, "settings must be"),
         ({"on_exhausted": "explode"}, '"safe" or "stop", not \'explode\''),
         ({"on_exhausted": None}, "on_exhausted"),
     ],

@@ -225,6 +225,11 @@ def test_a_hard_budget_of_nothing_is_refused_before_anything_runs():
         run(pytest.fail, 6, failures=0, x0=[[1.0, 3.0]], on_exhausted="stop")
 
 
+def test_failures_that_can_not_be_compared_are_refused_in_a_sentence():
+    with pytest.raises(tumble.InputError, match="failures must be a whole number of at least 0, not array"):
+        run(pytest.fail, 6, failures=np.array([1, 2]))
+
+
 @pytest.mark.parametrize(
     ("returned", "came"),
     [(None, "None"), ("oops", "'oops'"), (True, "True"), (("a", [1.0]), r"\('a'"), ((1, 2, 3), "3 values")],

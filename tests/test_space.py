@@ -197,8 +197,9 @@ def test_steps_do_not_depend_on_the_decimal_context_of_the_program() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "step"),
-    [(2.4e9, 2.4835e9, 0.1), (1.7e9, 1.7e9 + 100.0, 0.01), (1e10, 1e10 + 1.0, 2e-5), (0.0, 1.0, 1e-15)],
-)
+    [(2.4e9, 2.4835e9, 0.1), (1.7e9, 1.7e9 + 100.0, 0.01), (1e10, 1e10 + 1.0, 2e-5), (0.0, 1.0, 1e-15),
+     (0.0, 1e-320, 1e-321)],
+)  # fmt: skip
 def test_a_step_that_is_small_beside_the_numbers_keeps_its_values(
     low: float, high: float, step: float
 ) -> None:
@@ -294,6 +295,7 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: F(-1e308, 1.7e308), "too wide"),
         (lambda: F(0.0, 1.0, log=True), "needs low > 0"),
         (lambda: F(0.1, 1.0, log=True, step=0.1), "log or step, not both"),
+        (lambda: F(0.1, 1.0, log="no"), "log must be true or false, not 'no'"),
         (lambda: F(0.0, 1.0, step=0.0), "step must lie in"),
         (lambda: F(0.0, 1.0, step=2.0), "only one value to try"),
         (lambda: F(0.0, 1.0, step=5e-324), "more values than float64 can tell apart"),
@@ -304,6 +306,7 @@ S: Any = Space  # what a user may pass, whatever the types say
         (lambda: N(4, 4), "give it a range"),
         (lambda: N(0, 4, log=True), "needs low >= 1"),
         (lambda: N(1, 4, log=True, step=2), "log or step, not both"),
+        (lambda: N(1, 4, log=np.array([True, False])), "log must be true or false, not array(["),
         (lambda: N(1, 4, step=0), "step must be an integer from 1"),
         (lambda: N(1, 4, step=7), "only one value to try"),
         (lambda: N(0, 2**60), "high must be at most 2^53 in size"),

@@ -186,7 +186,7 @@ def test_minus_one_is_every_cpu(monkeypatch):
         assert isinstance(workers.executor, Here)
 
 
-@pytest.mark.parametrize("given", [0, -2, 1.5, True, "two", map, None])
+@pytest.mark.parametrize("given", [0, -2, 1.5, True, "two", map, None, np.array([1, 2]), np.array([])])
 def test_workers_that_can_not_be_used_are_refused_before_anything_runs(given):
     with pytest.raises(
         tumble.InputError, match=r"workers must be a number of processes.*or an executor such as"

@@ -120,8 +120,6 @@ def minimize(
         raise InputError(f"fun must be callable, not {fun!r}")
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be callable or None, not {callback!r}")
-    if failures == 0 and on_exhausted == "stop":
-        raise InputError(NO_TRIAL)
     bar = Bar(trials if checks.truth(progress, "progress") else 0)
     disp = checks.truth(disp, "disp")
     least = None if min_gain is None else checks.above_zero(min_gain, "min_gain")
@@ -131,6 +129,8 @@ def minimize(
         box, trials, failures, None, seed, method, settings, on_exhausted, known=rules, noise=noise,
         boldness=boldness,
     )  # fmt: skip
+    if (opt.max_failures, opt.on_exhausted) == (0, "stop"):
+        raise InputError(NO_TRIAL)
     call = None if callback is None else by_position(callback)
     loop = Loop(opt, fun, args if isinstance(args, tuple) else (args,), _points(x0, opt), call, bar, least)
     try:

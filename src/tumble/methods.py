@@ -139,8 +139,8 @@ def resolve_settings(settings: str | Settings, boldness: float | None = None) ->
         return replace(found, boldness=boldness)
     if isinstance(settings, Settings):
         return settings
-    if settings == "default":
+    if isinstance(settings, str) and settings == "default":
         return Settings()
-    if settings == "paper":
+    if isinstance(settings, str) and settings == "paper":
         return Settings.paper()
     raise InputError(f'settings must be "default", "paper" or a tumble.Settings, not {settings!r}')

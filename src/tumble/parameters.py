@@ -56,6 +56,7 @@ class Float:
         low, high = checks.number(self.low, "low"), checks.number(self.high, "high")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        object.__setattr__(self, "log", checks.truth(self.log, "log"))
         _check_order(low, high)
         if not math.isfinite(high - low):
             raise InputError(
@@ -133,12 +134,20 @@ class Float:
             low, high = _written(self.low), _written(self.high)
             raise InputError(f"expected a number in [{low}, {high}], but {_written(x)} came")
         if self.step is not None:
-            k = (x - self.low) / self.step
+            k = self._steps_to(x)
             if abs(k - round(k)) > max(1e-6, 1.5 * self._blur) or round(k) > self._intervals:
                 first, step = _written(self.low), _written(self.step)
                 raise InputError(f"expected {first} plus a multiple of {step}, but {_written(x)} came")
             return np.array([round(k) / self._intervals])
         return np.array([self._place(x)])
+
+    def _steps_to(self, x: float) -> float:
+        """How many steps lie between low and a number, all of them as they are written.
+
+        float64 keeps few digits of a step below 1e-308, and so many of those add up to another number.
+        """
+        distance = EXACT.subtract(Decimal(repr(x)), Decimal(repr(self.low)))
+        return float(EXACT.divide(distance, Decimal(repr(self.step))))
 
     def _place(self, x: float) -> float:
         """The coordinate of a number of the range, where there is no step."""
@@ -231,6 +240,7 @@ class Int:
     def __post_init__(self) -> None:
         for name in ("low", "high", "step"):
             object.__setattr__(self, name, _integer(getattr(self, name), name))
+        object.__setattr__(self, "log", checks.truth(self.log, "log"))
         _check_order(self.low, self.high)
         if self.log and self.low < 1:
             raise InputError(

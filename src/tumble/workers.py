@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import parent_process
+from numbers import Real
 from typing import Any
 
 from . import checks
@@ -92,9 +93,10 @@ def open_workers(given: object, parallel: object, carried: object = None) -> Ite
     if isinstance(given, Executor):
         yield Workers(given, at_once or cpus)
         return
-    count = cpus if given == -1 and not isinstance(given, bool) else _count(given)
+    is_all = isinstance(given, Real) and not isinstance(given, bool) and given == -1
+    count = cpus if is_all else _count(given)
     if count == 1:
-        if at_once is not None and at_once > 1 and given != -1:
+        if at_once is not None and at_once > 1 and not is_all:
             raise InputError(
                 f"parallel = {at_once} needs as many workers, and workers is 1; give workers={at_once}, "
                 "or an executor such as concurrent.futures.ThreadPoolExecutor()"

@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -74,6 +77,23 @@ def test_saved_at_any_moment_and_restored_it_goes_on_identically(actions, count,
     assert (a is None) == (b is None)
     if a is not None and b is not None:
         np.testing.assert_array_equal(a.x, b.x)
+
+
+@pytest.mark.parametrize("kind", [np.float32, Decimal, Fraction])
+def test_what_was_said_and_changed_is_saved_whatever_the_kinds_of_its_numbers(kind):
+    """A database or an array hands out numbers of its own kinds."""
+    opt = tumble.Optimizer([(0.0, 1.0)], constraints=1, seed=0, settings=TINY)
+    opt.tell(opt.ask(), 1.0, [-1.0])
+    opt.amend(0, 2.0)
+    trial = opt.trials[0]
+    said = replace(trial.suggestion, number=np.int64(0), rho=kind(0.5), p_each={"g0": kind(0.25)})
+    change = replace(trial.changes[0], value=kind(1.0), constraints=(kind(-1.0),), crashed=np.False_)
+    odd = replace(trial, suggestion=said, changes=(change,))
+    restored = through_json(
+        tumble.Optimizer.from_trials([(0.0, 1.0)], [odd], constraints=1, seed=0, settings=TINY)
+    )
+    assert restored.changes == opt.changes
+    assert (restored.trials[0].suggestion.rho, restored.trials[0].suggestion.p_each) == (0.5, {"g0": 0.25})
 
 
 def test_a_space_is_saved_with_its_choices():

@@ -7,6 +7,8 @@ This room knows trials, settings and spaces, and no `Optimizer`: what is read he
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
@@ -246,11 +248,15 @@ def _maybe(value: Any, name: str) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """Lists for tuples and None for what is not finite, all the way down: JSON knows no NaN."""
+    """Lists for tuples, None for what is not finite and Python's numbers for others: JSON knows no more."""
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Decimal | Fraction):
+        return plain(checks.to_float(value))
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value

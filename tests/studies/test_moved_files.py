@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -28,6 +29,20 @@ def test_a_file_that_is_gone_is_said_to_be_gone_and_none_is_made_in_its_place(tm
         assert cause_of(caught.value) == f"{tmp_path / 'bowl.db'} is gone; put it back where it was"
         assert "rights" not in str(sentence_for(caught.value))
     assert not (tmp_path / "bowl.db").exists()
+    (tmp_path / "away.db").rename(tmp_path / "bowl.db")
+    assert ledger.skip(0).outcome == "skipped"
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    ledger = open_study(tmp_path)
+    ledger.ask()
+    (tmp_path / "bowl.db").rename(tmp_path / "away.db")
+    os.mkfifo(tmp_path / "bowl.db")
+    for use in (ledger.entries, lambda: ledger.skip(0)):
+        with pytest.raises((StorageInternalError, OperationalError)) as caught:
+            use()
+        assert "bowl.db is gone, and what is there now is no file; put it back" in cause_of(caught.value)
+        assert str(sentence_for(caught.value)).endswith("try again when it is back")
     (tmp_path / "away.db").rename(tmp_path / "bowl.db")
     assert ledger.skip(0).outcome == "skipped"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -118,6 +119,13 @@ def test_a_file_that_is_damaged_on_the_way_is_not_said_to_lose_nothing(said: str
 def test_a_folder_in_the_place_of_the_file_is_named(tmp_path: Path, reading: bool) -> None:
     (tmp_path / "bowl.db").mkdir()
     with pytest.raises(StudyFileError, match=r"storage: .*bowl\.db is a folder; name a file, for example"):
+        Ledger(read_study_file(write_study(tmp_path)), reading=reading)
+
+
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_pipe_in_the_place_of_the_file_is_refused_and_not_waited_for(tmp_path: Path, reading: bool) -> None:
+    os.mkfifo(tmp_path / "bowl.db")
+    with pytest.raises(StudyFileError, match=r"storage: .*bowl\.db is no plain file; name a file"):
         Ledger(read_study_file(write_study(tmp_path)), reading=reading)
 
 

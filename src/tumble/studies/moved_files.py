@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,13 @@ def watch_file(engine: Engine, file: Path) -> None:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    """Which file it is."""
+    """Which file it is; SQLite waits for ever for a pipe that nobody writes to."""
     try:
         found = os.stat(file)
     except FileNotFoundError:
         raise sqlite3.OperationalError(f"{file} is gone; put it back where it was") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise sqlite3.OperationalError(
+            f"{file} is gone, and what is there now is no file; put it back where it was"
+        )
     return found.st_dev, found.st_ino

@@ -129,9 +129,10 @@ def _server_options(url: str) -> dict[str, Any]:
 
 def _check_rights(config: StudyConfig, reading: bool, creating: bool) -> None:
     file = _file(config.storage)
-    if file.is_dir():
+    if file.exists() and not file.is_file():  # a pipe that nobody writes to is waited for without end
+        what = "a folder" if file.is_dir() else "no plain file"
         raise StudyFileError(
-            f'{config.path}: storage: {file} is a folder; name a file, for example: storage = "sqlite:///'
+            f'{config.path}: storage: {file} is {what}; name a file, for example: storage = "sqlite:///'
             f'{config.name}.db"'
         )
     if not creating and not file.exists():

@@ -23,7 +23,7 @@ class Client:
         self.app, self.headers = app, {"host": "127.0.0.1:8000", **(headers or {})}
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
-        return asyncio.run(self._send(method, path, **options))
+        return asyncio.run(self.send_on(method, path, **options))
 
     def get(self, path: str, **options: Any) -> Any:
         return self.send("GET", path, **options).json()
@@ -32,7 +32,7 @@ class Client:
         headers = {} if key is None else {"Idempotency-Key": key}
         return self.send("POST", path, json={} if body is None else body, headers=headers)
 
-    async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+    async def send_on(self, method: str, path: str, **options: Any) -> httpx.Response:
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         headers = {**self.headers, **options.pop("headers", {})}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:

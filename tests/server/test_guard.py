@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 pytest.importorskip("fastapi")
 
 from tests.server.clients import TOKEN, Client, served, study_by_hand
+from tumble.server import guard
 from tumble.server.guard import LARGEST_BODY
 
 JSON = {"content-type": "application/json"}
@@ -114,6 +116,27 @@ def test_a_body_that_is_too_large_is_refused_however_it_is_sent(here: Client) ->
     assert here.send("POST", "/tell", content=pieces(), headers=JSON).status_code == 413
     wrong = {**JSON, "content-length": "-1"}
     assert here.send("POST", "/tell", content=b"{}", headers=wrong).status_code == 413
+
+
+def test_beyond_as_many_as_may_be_inside_at_once_the_answer_is_a_sentence_and_later_all_is_well(
+    here: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_AT_ONCE", 2)
+    answers: list[httpx.Response] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        """While this body comes, and so is inside, one and two more are sent."""
+        yield b"{"
+        answers.append(await here.send_on("GET", "/status"))
+        if len(answers) == 1:
+            await here.send_on("POST", "/tell", content=pieces(), headers=JSON)
+        yield b"}"
+
+    assert here.send("POST", "/tell", content=pieces(), headers=JSON).json()["error"] == "trial is missing"
+    assert [answer.status_code for answer in answers] == [200, 503]
+    assert answers[1].json()["kind"] == "TooMany"
+    assert answers[1].json()["error"].startswith("2 requests and pages are open at once")
+    assert code(here) == 200
 
 
 def carried_out(

@@ -1,4 +1,4 @@
-"""Who may come in: the right host, no foreign origin, the token where there is one, no odd body.
+"""Who may come in: the right host, no foreign origin, the token where there is one, no odd body, no crowd.
 
 A page from elsewhere can send requests to this machine from the browser of a person who is near it.  The
 browser then names the page in `Origin` and `Sec-Fetch-Site`.  A page can also make its own name point here;
@@ -23,6 +23,7 @@ from tumble.shown import count
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 LARGEST_BODY = 64 * 1024
+MOST_AT_ONCE = 100  # requests and listeners
 PUBLIC = ("/", "/docs", "/openapi.json")  # without a token: they say nothing of the study
 PUBLIC_FOLDER = "/assets/"
 HEADERS = {
@@ -59,22 +60,30 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str | None, is_loopback: bool) -> None:
         self._app, self._token, self._is_loopback = app, token, is_loopback
+        self._inside = 0  # requests and listeners that are being answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
         try:
-            self._check(scope, headers)
-            body = None if scope["method"] in ("GET", "HEAD") else await _whole_body(headers, receive)
+            self._check(scope, Headers(scope=scope))
+            await self._let_in(scope, receive, send)
         except _Refused as refused:
             answer = refusal(refused.code, refused.kind, refused.text)
             await answer(scope, receive, _with_headers(send))
-            return
-        again = receive if body is None else _replay(body, receive)
-        await self._app(scope, again, _with_headers(send))
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and count it meanwhile.  A connection on which nothing is asked for does not count."""
+        asks = scope["method"] in ("GET", "HEAD")
+        self._inside += 1
+        try:
+            body = None if asks else await _whole_body(Headers(scope=scope), receive)
+            again = receive if body is None else _replay(body, receive)
+            await self._app(scope, again, _with_headers(send))
+        finally:
+            self._inside -= 1
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "").lower()
@@ -92,6 +101,9 @@ class Guard:
             raise _Refused(
                 401, "Unknown", "this needs the token: send the header Authorization: Bearer TOKEN"
             )
+        if self._inside >= MOST_AT_ONCE:
+            why = f"{MOST_AT_ONCE} requests and pages are open at once, and no more may be"
+            raise _Refused(503, "TooMany", f"{why}; close pages that nobody looks at, and send this again")
 
     def _is_known(self, path: str, headers: Headers) -> bool:
         if self._token is None or path in PUBLIC or path.startswith(PUBLIC_FOLDER):

@@ -18,7 +18,6 @@ from tumble.server.guard import LOOPBACK
 from tumble.studies.errors import PortTaken
 
 SHORTEST_TOKEN = 12
-MOST_AT_ONCE = 100  # requests and listeners
 NO_ADDRESS = (errno.EADDRNOTAVAIL, errno.EINVAL)  # the last: an IPv6 address of one interface only
 SILENCE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 20, "TCP_KEEPCNT": 3}  # seconds, seconds, and how often
 END = 3  # seconds for requests in hand when the server ends
@@ -103,7 +102,6 @@ class _Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 ws="none",
-                limit_concurrency=MOST_AT_ONCE,
                 timeout_graceful_shutdown=END,
             )
         )
@@ -149,7 +147,7 @@ def listen(host: str, port: int) -> socket.socket:
 def _let_go_of_the_dead(listening: socket.socket) -> None:
     """End a connection whose client has gone without a word, such as a phone that left the network.
 
-    Every connection inherits this.  Else they add up to `MOST_AT_ONCE`, and nobody else is let in.
+    Every connection inherits this.  Else they add up to as many as may be at once, and nobody else is let in.
     """
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in SILENCE.items():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,3 +85,14 @@ def test_no_probability_is_shown_as_certain(p: float) -> None:
 @given(st.floats(0.0, 0.9999))
 def test_a_probability_is_shown_to_four_digits(p: float) -> None:
     assert abs(float(shown.percent(p).removesuffix(" %")) / 100.0 - p) <= 0.5e-4 * 1.0001
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    "name", [b"drill.toml", b"my d'rill.toml", b"-d.toml", b"caf\xe9's \\0 7.toml", b"a\n\t7.toml"]
+)
+def test_a_path_is_one_word_of_a_command_whatever_its_bytes(name: bytes) -> None:
+    word = shown.as_word(Path(os.fsdecode(name)))
+    assert word.isprintable()
+    said = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True).stdout
+    assert said.removeprefix(b"./") == name

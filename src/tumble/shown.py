@@ -1,5 +1,6 @@
 """How outcomes, probabilities and counts look, the same at every door."""
 
+import os
 import shlex
 from pathlib import Path
 
@@ -45,9 +46,17 @@ def all_are(n: int, noun: str) -> str:
 def as_word(path: Path) -> str:
     """A path as one word of a command, to be typed or pasted into a shell.
 
+    A byte that is no letter is written as bash and zsh read it: its number between $' and '.
+
     Examples
     --------
     >>> as_word(Path("drill.toml")), as_word(Path("my drill.toml")), as_word(Path("-drill.toml"))
     ('drill.toml', "'my drill.toml'", './-drill.toml')
     """
-    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
+    word = f"./{path}" if str(path).startswith("-") else str(path)
+    return shlex.quote(word) if word.isprintable() else f"$'{_in_numbers(os.fsencode(word))}'"
+
+
+def _in_numbers(word: bytes) -> str:
+    """A word with the octal number of each byte that is no letter of ASCII, or means something to a shell."""
+    return "".join(chr(b) if 32 <= b < 127 and chr(b) not in "\\'" else f"\\{b:03o}" for b in word)

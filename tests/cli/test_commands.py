@@ -353,6 +353,15 @@ def test_commands_that_are_printed_quote_the_file(cli: Cli, tmp_path: Path) -> N
     assert f"tumble amend {word} 1 name=value, or tumble void {word} 1\n" in said
 
 
+def test_a_path_of_bytes_that_are_no_letters_is_written_for_the_shell(cli: Cli, tmp_path: Path) -> None:
+    path = os.fsdecode(bytes(tmp_path) + b"/caf\xe9.toml")
+    code, _, said = cli("status", path)
+    assert (code, said.endswith("/caf\\351.toml'\n")) == (2, True)
+    assert "caf\\xe9.toml: there is no such file; write one with: tumble init $'" in said
+    assert cli("init", path)[0] == 0
+    assert "caf\\351.toml'" in cli("ask", path)[1]
+
+
 def test_a_file_that_may_not_be_read_gets_one_line(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

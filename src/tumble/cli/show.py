@@ -43,12 +43,18 @@ def percent(p: float | None) -> str:
 
 def printable(text: str) -> str:
     """Text that a terminal only shows: what would move its cursor or change its colours is written out."""
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else _written_out(c) for c in text)
 
 
 def in_line(text: str) -> str:
     """As `printable`, and in one line: the end of a line within the text is written out, too."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() else _written_out(c) for c in text)
+
+
+def _written_out(letter: str) -> str:
+    """A letter as Python writes it; where it stands for a byte of a path that is no letter, that byte."""
+    byte = ord(letter) - 0xDC00
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else ascii(letter)[1:-1]
 
 
 def pairs(values: dict[str, Any]) -> str:

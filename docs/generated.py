@@ -16,7 +16,7 @@ import click
 
 from benchmarks import attacks, guarantees, psafe, timings
 from benchmarks.quality import manual
-from tumble.cli import app
+from tumble.cli.app import app
 from tumble.cli.options import EXIT_CODES
 from tumble.studies.keys import FILE
 from tumble.studies.parameter_tables import TABLE

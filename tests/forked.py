@@ -20,7 +20,7 @@ NOT_STARTED = "the process did not start"
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
-        "tumble.cli",
+        "tumble.cli.app",
         "tumble.studies.ledger",
         "tumble.studies.runner",
         "tumble.server.serving",

@@ -411,10 +411,11 @@ def test_a_missing_or_broken_file_exits_with_2_and_says_what_to_type(cli: Cli, t
     assert cli("ask", path)[2].endswith(f"not valid TOML: Invalid value (at end of document){remedy}")
 
 
-def test_ctrl_c_while_it_is_loaded_gets_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("module", ["tumble", "tumble.cli"])
+def test_ctrl_c_while_it_is_loaded_gets_a_sentence(tmp_path: Path, module: str) -> None:
     (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")  # as if it came at this import
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCES}"}
-    command = [sys.executable, "-m", "tumble", "--version"]
+    command = [sys.executable, "-m", module, "--version"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (
         130,

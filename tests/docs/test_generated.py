@@ -5,7 +5,7 @@ import pytest
 
 from docs import generated
 from docs.marks import between_marks
-from tumble.cli import app
+from tumble.cli.app import app
 from tumble.errors import InputError
 from tumble.studies.keys import FILE
 from tumble.studies.parameter_tables import TABLE, parameter

@@ -40,6 +40,10 @@ from tumble.studies.study_file import read_study_file
         ("", "old.csv: the file is empty; its first line must name every column"),
         ("\ufeff \n\n", "old.csv: the file is empty"),
         ("sep=;\n", "old.csv: the file is empty"),
+        (
+            '[\n  {"trial": 0,\n "cost": 1.5}\n]\n',
+            "old.csv: is JSON, and a table is read as CSV; export it to a name",
+        ),
         ("x,y,cost,load, load\n0.1,0.2,1,-1,2\n", "column load stands twice; name each column once"),
         ("x,y,cost,load,x\n0.1,0.2,1,-1,0.3\n", "column x stands twice"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def read_csv(path: Path, expected: Sequence[str]) -> CsvTable:
     text = text[given.end() :] if given else text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; its first line must name every column")
+    if _is_json(text):
+        raise InputError(f"{path}: is JSON, and a table is read as CSV; export it to a name with .csv")
     separator, before = (given[1], 1) if given else (_separator(text, expected), 0)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
@@ -100,6 +103,14 @@ def _decoded(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252")
+
+
+def _is_json(text: str) -> bool:
+    """Whether it is a list or an object, as an export to a name that ends in .json."""
+    try:
+        return isinstance(json.loads(text), list | dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _separator(text: str, expected: Sequence[str]) -> str:

@@ -2,13 +2,16 @@
 
 The pages are served through a view of the storage that can only be read.  The view adds two things that the
 dashboard shows and that are not stored: the constraints as a list, by the limits of the file as they are now,
-and the figures of `tumble.studies.plotly_figures`, drawn when they are looked at.
+and the figures of `tumble.studies.plotly_figures`, drawn when they are looked at.  Where the study can't be
+used, or a page wants to change it, the page is told so in a sentence, which it shows.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 import re
+import threading
 from collections.abc import Callable, Container, Iterable
 from socketserver import ThreadingMixIn
 from typing import Any
@@ -19,12 +22,16 @@ import optuna_dashboard
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
-from tumble.errors import InputError
+from tumble.errors import InputError, TumbleError
 from tumble.integrations.optuna.notes import outcome_of
 from tumble.integrations.optuna.private import FrozenStudy
+from tumble.serialize import plain
 from tumble.studies import plotly_figures
 from tumble.studies.errors import PortTaken
 from tumble.studies.ledger import Ledger
+from tumble.studies.outages import sentence_for
+from tumble.studies.study_file import read_study_file
+from tumble.studies.tables import entry_table
 
 LOOPBACK = "127.0.0.1"
 OWN_NAMES = (LOOPBACK, "localhost", "[::1]")
@@ -77,7 +84,15 @@ class StudyView(_Delegating):  # type: ignore[misc]
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._drawn: tuple[int, dict[str, str]] = (-1, {})
+        self._drawn: tuple[object, dict[str, str]] = (None, {})
+        self._drawing = threading.Lock()  # a page asks for the figures several times at once
+
+    def look(self) -> None:
+        """Read the study file, and follow an edit; raises where the study can't be used now."""
+        config = read_study_file(self.ledger.written.path)
+        if config != self.ledger.written:
+            self.ledger = Ledger(config, reading=True)
+        self.ledger.storage.get_study_name_from_id(self.ledger.store.study_id)
 
     def get_all_studies(self) -> list[FrozenStudy]:
         """The study of this file, and no other of the same storage."""
@@ -121,16 +136,23 @@ class StudyView(_Delegating):  # type: ignore[misc]
         return shown
 
     def _figures(self) -> dict[str, str]:
-        """The figures in the dashboard's pieces; drawn again when another trial was told."""
-        told = sum(entry.reading.phase != "running" for entry in self.ledger.entries())
-        if self._drawn[0] != told:
-            pieces = {}
-            for name, figure in plotly_figures.figures(self.ledger).items():
-                text = figure.to_json()
-                for i in range(0, len(text), CHUNK):
-                    pieces[f"{PLOT}{name}:{i // CHUNK}"] = text[i : i + CHUNK]
-            self._drawn = (told, pieces)
-        return self._drawn[1]
+        """The figures in the dashboard's pieces; drawn again when a trial or the file has changed."""
+        with self._drawing:
+            ledger = self.ledger
+            told = [entry_table(entry, ledger.config) for entry in ledger.entries() if not entry.is_running]
+            now = (ledger.written, plain(told))
+            if self._drawn[0] != now:
+                self._drawn = (now, _pieces(ledger))
+            return self._drawn[1]
+
+
+def _pieces(ledger: Ledger) -> dict[str, str]:
+    pieces = {}
+    for name, figure in plotly_figures.figures(ledger).items():
+        text = figure.to_json()
+        for i in range(0, len(text), CHUNK):
+            pieces[f"{PLOT}{name}:{i // CHUNK}"] = text[i : i + CHUNK]
+    return pieces
 
 
 def for_this_machine(pages: WSGIApplication) -> WSGIApplication:
@@ -150,6 +172,31 @@ def for_this_machine(pages: WSGIApplication) -> WSGIApplication:
     return answer
 
 
+def that_only_show(view: StudyView, pages: WSGIApplication) -> WSGIApplication:
+    """The pages; a sentence, which they show, where something is to be changed or the study can't be used."""
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            reason = "the dashboard only shows the study; change it at the command line or over HTTP"
+            return _refusal(start, "403 Forbidden", reason)
+        try:
+            if environ["PATH_INFO"].startswith("/api/"):
+                view.look()
+        except Exception as error:
+            sentence = str(error) if isinstance(error, TumbleError) else sentence_for(error)
+            if sentence is None:
+                raise
+            return _refusal(start, "503 Service Unavailable", sentence)
+        return pages(environ, start)
+
+    return answer
+
+
+def _refusal(start: StartResponse, status: str, reason: str) -> list[bytes]:
+    start(status, [("Content-Type", "application/json")])
+    return [json.dumps({"reason": reason}).encode()]
+
+
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
@@ -161,11 +208,12 @@ class _Quiet(WSGIRequestHandler):
 
 def make(ledger: Ledger, port: int = 0) -> WSGIServer:
     """A server for the study's pages, bound to the loopback address."""
+    view = StudyView(ledger)
     try:
         return make_server(
             LOOPBACK,
             port,
-            for_this_machine(optuna_dashboard.wsgi(StudyView(ledger))),
+            for_this_machine(that_only_show(view, optuna_dashboard.wsgi(view))),
             server_class=_Server,
             handler_class=_Quiet,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from tests.study_files import write_study
-from tumble.cli.view import duration, live_view
+from tumble.cli.view import duration, live_view, time_left
 from tumble.studies.ledger import Ledger
 from tumble.studies.study_file import read_study_file
 
@@ -85,6 +87,29 @@ def test_a_low_terminal_keeps_what_is_left_in_sight(ledger: Ledger) -> None:
     assert lines[0].startswith("trial  setting")
     assert any(line.startswith("    5  ") for line in lines)
     assert any("failures" in line for line in lines)
+
+
+@pytest.fixture
+def central_europe() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("central_europe")
+@pytest.mark.parametrize(
+    ("begin", "end", "left"),
+    [((25, 1), (25, 4), "8 h"), ((26, 1), (26, 4), "6 h"), ((26, 4), (26, 1), "")],
+)
+def test_what_is_left_is_said_right_where_summer_ends_and_not_where_the_clock_was_set_back(
+    ledger: Ledger, begin: tuple[int, int], end: tuple[int, int], left: str
+) -> None:
+    entry = ledger.entries()[0]
+    entry.stored.datetime_start = datetime(2026, 10, *begin)
+    entry.stored.datetime_complete = datetime(2026, 10, *end)
+    assert time_left([entry], 2) == left
 
 
 @pytest.mark.parametrize(

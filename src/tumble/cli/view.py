@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from rich.console import Group
 from rich.text import Text
@@ -112,7 +112,7 @@ def _outcome(entry: Entry, now: datetime) -> str:
     """In a word; of a trial in hand how long it has run."""
     if not entry.is_running or entry.stored.datetime_start is None:
         return entry.outcome
-    return f"running {duration((now - entry.stored.datetime_start).total_seconds())}"
+    return f"running {duration(_seconds(entry.stored.datetime_start, now))}"
 
 
 def _remarks(entry: Entry, config: StudyConfig) -> list[str]:
@@ -131,15 +131,23 @@ def _progress(found: Status, config: StudyConfig, entries: Sequence[Entry], widt
 
 
 def time_left(entries: Sequence[Entry], trials: int) -> str:
-    """About how long so many trials will take, at the pace of the last ten; empty where nothing is known."""
+    """About how long so many trials will take, at the pace of the last ten; empty where nothing is known.
+
+    Nothing is known, too, where the clock was set back meanwhile.
+    """
     ended = [e.stored.datetime_complete for e in entries if e.reading.billed and e.reading.phase == "told"]
     began = [e.stored.datetime_start for e in entries if e.reading.billed and e.reading.phase == "told"]
     times = sorted(t for t in ended[-10:] if t is not None)
     starts = sorted(t for t in began[-10:] if t is not None)
     if trials == 0 or not times or not starts:
         return ""
-    pace = (times[-1] - starts[0]).total_seconds() / len(times)
-    return duration(pace * trials)
+    pace = _seconds(starts[0], times[-1]) / len(times)
+    return duration(pace * trials) if pace > 0.0 else ""
+
+
+def _seconds(begin: datetime, end: datetime) -> float:
+    """Between two local times; the night in which summer ends is an hour longer than its clocks say."""
+    return (end.astimezone(UTC) - begin.astimezone(UTC)).total_seconds()
 
 
 def duration(seconds: float) -> str:

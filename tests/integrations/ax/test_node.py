@@ -248,6 +248,7 @@ def test_maximised_objectives_lower_bounds_and_weighted_sums_change_sign():
     assert outcome.value == -4.0
     assert outcome.constraints == pytest.approx((1.0, -1.5))
     assert goals.outcome({"gain": 4.0}).constraints == (None, None)
+    assert str(goals.outcome({"gain": 0.0}).value) == "0.0"  # a user reads it: not -0.0
 
 
 def test_a_limit_that_is_taken_away_stops_no_study():

@@ -127,7 +127,7 @@ class _Sum:
     def at(self, metrics: Mapping[str, float]) -> float | None:
         values = [metrics.get(name, np.nan) for name, _ in self.weights]
         total = sum(w * v for (_, w), v in zip(self.weights, values, strict=True))
-        return self.sign * (total - self.bound) if abs(total) <= LARGEST else None
+        return self.sign * (total - self.bound) + 0.0 if abs(total) <= LARGEST else None  # + 0.0: no -0.0
 
 
 @dataclass(frozen=True)

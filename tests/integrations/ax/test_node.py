@@ -95,6 +95,15 @@ def test_twenty_trials_with_five_failures_resumed_from_sql_and_from_json(databas
         client.get_next_trials(max_trials=1)
 
 
+def test_several_trials_at_once_come_back_from_sql(database, caplog):
+    client = open_client(storage=database)
+    run(client, 2)
+    batch = client.get_next_trials(max_trials=3)
+    loaded = Client.load_from_database("drill", storage_config=database)
+    assert [dict(t.x) for t in inside(loaded).trials[2:]] == list(batch.values())
+    assert "db_ids" not in caplog.text  # Ax's warning where it can't match what it saved
+
+
 def test_a_suggestion_is_a_function_of_the_experiment_alone(tmp_path):
     client = open_client()
     run(client, 4)

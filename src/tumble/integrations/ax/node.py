@@ -220,15 +220,15 @@ class TumbleNode(ExternalGenerationNode):
         opt = self._study.opt
         _check_held({} if fixed_features is None else fixed_features.parameters, opt.space.fixed)
         before = len(opt.trials)
-        run = super()._gen(*args, **kwargs)
+        run = super()._gen(*args, **kwargs)  # its fit_time may be a whole 0, which a database of Ax refuses
         fitted = serialize.fitted_to_json(opt.fitted)
         metadata: dict[str, TCandidateMetadata] = {
             arm.signature: {KEY: {"trial": serialize.trial_to_json(asked), "warm": fitted}}
             for arm, asked in zip(run.arms, opt.trials[before:], strict=True)
         }
         return GeneratorRun(
-            arms=run.arms, fit_time=run.fit_time, gen_time=run.gen_time, generator_key=self.name,
-            candidate_metadata_by_arm_signature=metadata,
+            arms=run.arms, fit_time=float(run.fit_time or 0.0), gen_time=run.gen_time,
+            generator_key=self.name, candidate_metadata_by_arm_signature=metadata,
         )  # fmt: skip
 
     def _rebuild(self, experiment: Experiment, data: Data) -> _Study:

@@ -237,6 +237,20 @@ def test_several_trials_at_once_are_different_and_within_what_is_left():
     assert len({tuple(p.values()) for p in batch.values()}) == 3
 
 
+def test_where_no_failure_is_left_as_many_trials_start_as_are_safe_enough():
+    settings = tumble.Settings(delta=0.99)
+    client = open_client(tumble_ax.generation_strategy(60, 1, seed=4, settings=settings))
+    for x, y, load in [(4.19, 0.49, -0.34), (4.34, 0.44, -0.23), (4.06, 0.57, 0.37)]:  # hardly predictable
+        index = client.attach_trial({"x": x, "y": y})
+        client.complete_trial(index, raw_data={"cost": x, "load": load})
+    expected = inside(client).ask(n=8)
+    assert 1 < len(expected) < 8
+    assert list(client.get_next_trials(max_trials=8).values()) == [dict(s.x) for s in expected]
+    with pytest.raises(tumble_ax.StudyFinished, match="no new setting is safe enough") as caught:
+        client.get_next_trials(max_trials=2)
+    assert str(caught.value).endswith(f"; {tumble_ax.REMEDY} with more failures")
+
+
 def test_a_hard_budget_waits_for_results_and_then_ends():
     client = open_client(tumble_ax.generation_strategy(10, 2, seed=0, on_exhausted="stop"))
     assert len(client.get_next_trials(max_trials=5)) == 2

@@ -21,6 +21,7 @@ outside it teaches nothing, and counts all the same.
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -114,7 +115,7 @@ class _Study:
             return f"{all_are(self.trials, 'trial')} used ({flying} in flight); {REMEDY} with more trials"
         if allowed is not None and failed > allowed:
             return f"{beyond(failed, allowed)}; {REMEDY} with more failures"
-        return str(error)
+        return str(error).replace(starting.TO_GO_ON, f"{REMEDY} with more failures")
 
 
 class TumbleNode(ExternalGenerationNode):
@@ -203,12 +204,13 @@ class TumbleNode(ExternalGenerationNode):
         Returns
         -------
         int
-            The trials that are left; with `on_exhausted="stop"` at most the failures that are left. At least
-            1, so that Ax asks and hears why there is none.
+            The trials that are left; with `on_exhausted="stop"` at most the failures that are left, else as
+            many as are safe enough once no failure is left. At least 1, so that Ax asks and hears why there
+            is none.
         """
         opt = self._rebuild(self.experiment, self.experiment.lookup_data()).opt
         if opt.on_exhausted == "safe":
-            return max(opt.trials_left, 1)
+            return max(opt.trials_left if opt.failures_left else _safe_enough(opt), 1)
         flying = sum(t.pending and t.billed for t in opt.trials)
         return max(min(opt.trials_left, opt.failures_left - flying), 1)
 
@@ -254,6 +256,13 @@ class TumbleNode(ExternalGenerationNode):
             UserWarning,
             stacklevel=2,
         )
+
+
+def _safe_enough(opt: Optimizer) -> int:
+    """How many trials may start at once where no failure is left: one more, and Ax hands out none of them."""
+    with suppress(TrialsExhausted, BudgetExhausted):
+        return len(opt.ask(n=max(opt.trials_left, 1)))
+    return 0
 
 
 def _check_held(held: TParameterization, fixed: Mapping[str, object]) -> None:

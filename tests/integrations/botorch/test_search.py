@@ -163,6 +163,9 @@ def test_the_input_constructor_counts_the_budget_on_the_training_data():
     x = tensor([[0.2, 0.5], [0.9, 0.5]])
     inside, outside = acqf(x[:, None, :])
     assert inside > outside
+    A, b = tensor([[0.0, 1.0], [0.0, 2.0], [0.0, -1.0], [0.0, -1.0]]), tensor([[0.5], [4.0], [1.0], [3.0]])
+    twice = build(model=models, bounds=UNIT2, constraints_tuple=(A, b), trials=20, failures=5, seed=0)
+    assert twice["constraints"] == {1: (-1.0, 0.5)}
     state = budget_state(20, 5)
     assert build(model=models, bounds=UNIT2, budget_state=state, seed=0)["budget_state"] is state
     with pytest.raises(tumble.InputError, match="budget_state, or trials and failures"):

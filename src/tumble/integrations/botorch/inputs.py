@@ -1,5 +1,6 @@
 """Input constructors: how Ax's modular generator and other callers of BoTorch's registry build Xs and XsF."""
 
+import math
 from typing import Any
 
 import torch
@@ -75,16 +76,19 @@ def _objective(transform: Any) -> tuple[int, bool]:
     return index, bool(weights[index] > 0)
 
 
-def _ranges(weights: Tensor, bounds: Tensor) -> dict[int, tuple[float | None, float | None]]:
-    """output -> (lower, upper) from A f(x) <= b, (k, m) and (k, 1)."""
-    ranges: dict[int, tuple[float | None, float | None]] = {}
+def _ranges(weights: Tensor, bounds: Tensor) -> dict[int, tuple[float, float]]:
+    """output -> (lower, upper), infinite where there is none, from A f(x) <= b, (k, m) and (k, 1)."""
+    ranges: dict[int, tuple[float, float]] = {}
     for row, bound in zip(weights.cpu(), bounds.cpu().reshape(-1).tolist(), strict=True):
         if int((row != 0).sum()) != 1:
             raise InputError(f"each constraint must be on one output, but one has the weights {row.tolist()}")
         index = int(row.abs().argmax())
         weight = float(row[index])
-        lower, upper = ranges.get(index, (None, None))
-        ranges[index] = (lower, bound / weight) if weight > 0 else (bound / weight, upper)
+        lower, upper = ranges.get(index, (-math.inf, math.inf))
+        if weight > 0:
+            ranges[index] = (lower, min(upper, bound / weight))
+        else:
+            ranges[index] = (max(lower, bound / weight), upper)
     return ranges
 
 

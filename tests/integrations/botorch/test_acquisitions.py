@@ -360,6 +360,15 @@ def test_bounds_that_are_no_box_are_refused(bounds):
         sample_minima(plain(), tensor(bounds))
 
 
+@pytest.mark.parametrize("value", [float("nan"), INFINITE])
+def test_training_data_that_are_not_finite_are_refused(value):
+    X = rand(5, 2, 0)
+    for model in (SingleTaskGP(X, X.sum(1, keepdim=True)), excursion_model(X, X[:, :1], UNIT2)):
+        model.train_targets[2] = value
+        with pytest.raises(tumble.InputError, match=r"training data .* not finite: leave those trials out"):
+            sample_minima(model, UNIT2)
+
+
 def test_wrong_arguments_say_what_was_expected():
     model = plain()
     both = ModelListGP(model, plain())

@@ -78,12 +78,17 @@ def read(model: Any) -> Reading:
             f"{tuple(model.batch_shape)} came: put one model an output into a ModelListGP"
         )
     model.eval()  # the kernel's coordinates become the training inputs
-    X = model.train_inputs[0].detach().double()
+    X, y = model.train_inputs[0].detach().double(), model.train_targets.detach().double()
+    if not bool(torch.isfinite(X).all() and torch.isfinite(y).all()):
+        raise InputError(
+            "the training data of the model hold values that are not finite: leave those trials out, and "
+            "where they crashed give FailureAwareExcursionSearch their number as crashed"
+        )
     gain, offset = _inputs(getattr(model, "input_transform", None), X)
     shift, scale = _outputs(getattr(model, "outcome_transform", None), X)
     kernel, lengthscale, variance = _kernel(model.covar_module, X)
     return Reading(
-        kernel=kernel, X=X, y=model.train_targets.detach().double(), noise=_noise(model.likelihood, len(X)),
+        kernel=kernel, X=X, y=y, noise=_noise(model.likelihood, len(X)),
         lengthscales=lengthscale.expand(X.shape[1]).clone(), variance=variance,
         prior_mean=_mean(model.mean_module, X), gain=gain, offset=offset, shift=shift, scale=scale,
     )  # fmt: skip

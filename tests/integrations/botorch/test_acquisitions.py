@@ -381,6 +381,18 @@ def test_wrong_arguments_say_what_was_expected():
         FailureAwareExcursionSearch(both, 5, level)  # type: ignore[arg-type]
     with pytest.raises(tumble.InputError, match="objective_index"):
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, objective_index=2)
+    for index in ("0", 0.0, -1):
+        with pytest.raises(tumble.InputError, match="objective_index must be a whole number from 0 to 1"):
+            sample_minima(both, UNIT2, objective_index=index)  # type: ignore[arg-type]
+    for output in ("load", 1.5, True):
+        with pytest.raises(tumble.InputError, match="an output of constraints must be a whole number"):
+            sample_minima(both, UNIT2, constraints={output: (None, 0.0)})  # type: ignore[dict-item]
+    with pytest.raises(tumble.InputError, match="constraints must be a dictionary, from outputs to pairs"):
+        sample_minima(both, UNIT2, constraints=[(None, 0.0)])  # type: ignore[arg-type]
+    with pytest.raises(tumble.InputError, match="penalty must be"):
+        FailureAwareExcursionSearch(both, budget_state(9, 1), level, penalty=float("nan"))
+    with pytest.raises(tumble.InputError, match="num_restarts must be a whole number of at least 1, not 0"):
+        starts(LogExcursionSearch(model, level), UNIT2, num_restarts=0)
     with pytest.raises(tumble.InputError, match="output 7"):
         FailureAwareExcursionSearch(both, budget_state(9, 1), level, constraints={7: (None, 0.0)})
     with pytest.raises(tumble.InputError, match="neither a lower nor an upper"):

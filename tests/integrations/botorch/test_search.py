@@ -7,7 +7,8 @@ import pytest
 import torch
 from botorch.acquisition.input_constructors import get_acqf_input_constructor
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
-from botorch.models import ModelListGP
+from botorch.models import ModelListGP, SingleTaskGP
+from botorch.models.transforms import Normalize
 from botorch.optim import optimize_acqf
 
 import tumble
@@ -104,6 +105,57 @@ def test_constraints_observed_elsewhere_are_predicted_at_the_objectives_points()
     acqf = FailureAwareExcursionSearch(mixed, BudgetState(2.0, 10, 1), tensor([-1.0]))
     assert acqf.mode == "careful"
     assert acqf.study.observed().shape == (len(X), 1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_constraint_is_observed_where_the_models_inputs_agree_not_their_scaled_inputs(scale):
+    X, load = tensor([[0.0, 0.0], [0.2, 0.3], [0.4, 0.4]]), tensor([[-1.0], [1.0], [-1.0]])
+    f = SingleTaskGP(X, bowl(X), input_transform=Normalize(2))
+    g = SingleTaskGP(scale * X, load, input_transform=Normalize(2))  # it sees the same points as f does
+    seen = FailureAwareExcursionSearch(ModelListGP(f, g), budget_state(9, 3), tensor([-1.0])).study.observed()
+    expected = load if scale == 1.0 else g.posterior(X).mean.detach()
+    np.testing.assert_allclose(seen, expected)
+    bare = SingleTaskGP(X, load)
+    mixed = FailureAwareExcursionSearch(ModelListGP(f, bare), budget_state(9, 3), tensor([-1.0]))
+    np.testing.assert_allclose(mixed.study.observed(), load)
+
+
+def test_the_direction_is_that_of_the_safe_trials_where_the_unsafe_ones_are_lower():
+    X = tensor([[x, 0.5] for x in (0.1, 0.2, 0.6, 0.7, 0.8, 0.9)])
+    f = excursion_model(X, 5.0 - 5.0 * X[:, :1], UNIT2)
+    models = ModelListGP(f, excursion_model(X, X[:, :1] - 0.3, UNIT2))
+    for level, upwards in ((3.4, False), (5.1, True)):  # the safe trials have 4.5 and 4.0
+        acqf = FailureAwareExcursionSearch(models, budget_state(20, 4, [True] * 4), tensor([level]))
+        assert acqf.upwards is upwards
+
+
+def test_bounds_may_be_whole_numbers():
+    _, models = pair()
+    state = BudgetState(z=2.0, trials_left=10, failures_left=1)
+    minima = sample_minima(models, UNIT2.long(), seed=0)
+    for acqf in (
+        LogExcursionSearch(models.models[0], minima),
+        FailureAwareExcursionSearch(models, state, minima),
+    ):
+        whole, floats = (
+            optimize_excursion(acqf, bounds, num_restarts=2, raw_samples=32, seed=0)
+            for bounds in (UNIT2.long(), UNIT2)
+        )
+        assert torch.equal(whole.x, floats.x)
+        first = starts(acqf, UNIT2.long(), raw_samples=32, options={"seed": 0})
+        assert ((first > 0.0) & (first < 1.0)).any()
+
+
+def test_settings_are_given_by_name_as_at_every_door():
+    _, models = pair()
+    paper = tumble.Settings.paper()
+    state = budget_state(20, 4, [True], "paper")
+    assert state == budget_state(20, 4, [True], paper)
+    minima = sample_minima(models, UNIT2, settings="paper", seed=0)
+    assert torch.equal(minima, sample_minima(models, UNIT2, settings=paper, seed=0))
+    assert FailureAwareExcursionSearch(models, state, minima, settings="paper").settings == paper
+    with pytest.raises(tumble.InputError, match='settings must be "default", "paper" or'):
+        sample_minima(models, UNIT2, settings="fast")
 
 
 def test_several_points_are_found_one_after_the_other():

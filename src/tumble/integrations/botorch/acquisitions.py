@@ -4,7 +4,6 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
-import numpy as np
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.utils.transforms import t_batch_mode_transform
@@ -15,6 +14,7 @@ from ... import checks
 from ...core.budget import BudgetState, Decision, SearchMode, decide
 from ...core.settings import Settings
 from ...errors import InputError
+from ...methods import resolve_settings
 from .models import UnsupportedModel
 from .study import Ranges, Study
 
@@ -45,9 +45,10 @@ class ExcursionAcquisition(AcquisitionFunction):
 
     @property
     def upwards(self) -> bool:
-        """Whether `minima` are samples of the largest f: they lie above the training data's mean."""
-        f = self.study.objective
-        return bool(self.minima.mean() > f.shift + f.scale * f.y.mean())
+        """Whether `minima` are samples of the largest f: they lie above the mean of the safe trials."""
+        f, safe = self.study.objective, self.study.safe
+        values = f.predict(f.inputs)[0][torch.as_tensor(safe if safe.any() else ~safe)]
+        return bool(self.minima.mean() > values.mean())
 
     def log_alpha(self, x: Tensor) -> Tensor:
         """(...,) log α_X (10) at x (..., D)."""
@@ -123,8 +124,7 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     Raises
     ------
     InputError
-        If the budget, the samples of f* or the constraints are not what they should be, or no output is
-        limited.
+        If an argument is not what it should be, or no output is limited.
     UnsupportedModel
         If a part of the model has no closed form here.
     """
@@ -132,7 +132,7 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
     def __init__(
         self, model: Any, budget_state: BudgetState, minima: Tensor, *, objective_index: int = 0,
         constraints: Ranges | None = None, safe_known: bool | None = None, crashed: int = 0,
-        settings: Settings | None = None, penalty: float = 0.0, X_pending: Tensor | None = None,
+        settings: str | Settings | None = None, penalty: float = 0.0, X_pending: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(budget_state, BudgetState):
             raise InputError(f"budget_state must be a BudgetState, not {budget_state!r}: see budget_state()")
@@ -144,8 +144,9 @@ class FailureAwareExcursionSearch(ExcursionAcquisition):
             )
         super().__init__(model, study, minima, X_pending)
         crashed = checks.whole(crashed, "crashed", 0)
-        self.settings, self.penalty = settings or Settings(), penalty
-        safe = np.asarray((self.study.observed() <= 0.0).all(axis=1))
+        self.settings = resolve_settings("default" if settings is None else settings)
+        self.penalty = checks.at_least(penalty, "penalty", 0.0)
+        safe = self.study.safe
         self.budget_state = budget_state
         self.safe_known = bool(safe.any()) if safe_known is None else safe_known
         self._follow(decide(

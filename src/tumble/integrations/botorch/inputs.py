@@ -22,7 +22,7 @@ PENALTY = 100.0  # Ax's optimiser takes no nonlinear constraint
 @acqf_input_constructor(LogExcursionSearch)
 def construct_excursion_search(
     model: Any, bounds: Any, posterior_transform: Any = None, X_pending: Tensor | None = None,
-    minima: Tensor | None = None, settings: Settings | None = None, seed: int | None = None,
+    minima: Tensor | None = None, settings: str | Settings | None = None, seed: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Arguments of `LogExcursionSearch`; the sign of the transform's weight says which way f goes."""
     if minima is None:
@@ -35,7 +35,7 @@ def construct_excursion_search(
 def construct_failure_aware_excursion_search(
     model: Any, bounds: Any, constraints_tuple: tuple[Tensor, Tensor] | None = None,
     posterior_transform: Any = None, X_pending: Tensor | None = None, budget_state: BudgetState | None = None,
-    trials: int | None = None, failures: int | None = None, settings: Settings | None = None,
+    trials: int | None = None, failures: int | None = None, settings: str | Settings | None = None,
     seed: int | None = None, penalty: float = PENALTY,
 ) -> dict[str, Any]:  # fmt: skip
     """Arguments of `FailureAwareExcursionSearch`.

@@ -115,6 +115,11 @@ class Process(torch.nn.Module):
         chol = _factor(r)
         return cls(r, chol, torch.cholesky_solve((r.y - r.prior_mean)[:, None], chol)[:, 0])
 
+    @property
+    def inputs(self) -> Tensor:
+        """(N, D) the training points in the model's own inputs."""
+        return (self.X - self.offset) / self.gain
+
     @torch.no_grad()
     def with_pending(self, pending: Tensor | None) -> "Process":
         """The process that also saw its own mean at `pending` (P, D): only the uncertainty shrinks there."""

@@ -25,6 +25,7 @@ from ...core.search.maximize import ValueAndGrad, maximize_above
 from ...core.search.modes import nearly_as_safe
 from ...core.settings import Settings
 from ...errors import BudgetExhausted, InputError, TrialsExhausted
+from ...methods import resolve_settings
 from ...shown import all_are
 from .acquisitions import SLACK, ExcursionAcquisition, FailureAwareExcursionSearch, LogExcursionSearch
 from .study import NothingSafeEnough, Ranges, Study, draw_minima
@@ -56,7 +57,7 @@ class Candidate:
 
 
 def budget_state(
-    trials: int, failures: int, failed: Iterable[bool] = (), settings: Settings | None = None,
+    trials: int, failures: int, failed: Iterable[bool] = (), settings: str | Settings | None = None,
     risk: float = 0.0,
 ) -> BudgetState:  # fmt: skip
     """The controller (14) after some trials.
@@ -101,7 +102,7 @@ def budget_state(
         raise TrialsExhausted(f"{all_are(trials, 'trial')} used; allow more trials to go on")
     if sum(outcomes) > failures:
         raise BudgetExhausted(f"{beyond(sum(outcomes), failures)}; allow more failures to go on")
-    constants = (settings or Settings()).for_space(continuous=True, choices=False)
+    constants = _constants(settings).for_space(continuous=True, choices=False)
     return replace(replay(trials, failures, outcomes, constants), risk=risk)
 
 
@@ -117,7 +118,7 @@ def _outcome(one: object) -> bool:
 
 def sample_minima(
     model: Any, bounds: Tensor, *, objective_index: int = 0, constraints: Ranges | None = None,
-    maximize: bool = False, settings: Settings | None = None, seed: int | None = None,
+    maximize: bool = False, settings: str | Settings | None = None, seed: int | None = None,
 ) -> Tensor:  # fmt: skip
     """Samples of f*, the smallest f where the constraints hold.
 
@@ -144,7 +145,12 @@ def sample_minima(
         (S,) in the model's own outputs.
     """
     study = Study.of(model, objective_index, constraints)
-    return draw_minima(study, bounds, settings or Settings(), seed, maximize=maximize)
+    return draw_minima(study, bounds, _constants(settings), seed, maximize=maximize)
+
+
+def _constants(settings: str | Settings | None) -> Settings:
+    """Settings by name, or as they are; None for the default."""
+    return resolve_settings("default" if settings is None else settings)
 
 
 def starts(
@@ -182,11 +188,13 @@ def starts(
         raise InputError(
             f"excursion search takes one point at a time (q = 1), not q = {q}: use sequential=True"
         )
+    checks.whole(num_restarts, "num_restarts", 1)
     rng = np.random.default_rng((options or {}).get("seed"))
     snapshot = acq_function.study.snapshot(
         bounds, Settings(), rng, maximize=acq_function.upwards, pending=acq_function.X_pending
     )
     level = acq_function.level + 2.0 * SLACK if acq_function.mode == "careful" else None
+    bounds = _in_floats(bounds)
     unit = torch.as_tensor(snapshot.candidates(raw_samples, level), dtype=bounds.dtype, device=bounds.device)
     x = bounds[0] + (bounds[1] - bounds[0]) * unit
     with torch.no_grad():
@@ -194,6 +202,11 @@ def starts(
     half = (num_restarts + 1) // 2
     rest = rng.permutation(np.arange(half, min(len(x), 10 * num_restarts)))[: num_restarts - half]
     return x[order[np.concatenate([np.arange(min(half, len(x))), rest])]][:, None, :]
+
+
+def _in_floats(bounds: Tensor) -> Tensor:
+    """(2, D) bounds that may be whole numbers."""
+    return bounds.double() if isinstance(bounds, Tensor) and not bounds.is_floating_point() else bounds
 
 
 def optimize_excursion(
@@ -231,6 +244,7 @@ def optimize_excursion(
     BudgetExhausted
         If no failure is left, and every point would take more risk than is left of `settings.delta`.
     """
+    bounds = _in_floats(bounds)
 
     def climb(acqf: ExcursionAcquisition) -> Tensor:
         first = starts(acqf, bounds, 1, num_restarts, raw_samples, {"seed": seed})

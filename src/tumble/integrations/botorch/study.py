@@ -22,6 +22,7 @@ from .models import split
 from .process import Process
 
 Ranges = Mapping[int, tuple[float | None, float | None]]
+ROUNDING = 1e-5  # of a lengthscale: a model in float32 scales its inputs back and forth
 
 
 class NothingSafeEnough(TumbleError):
@@ -39,12 +40,14 @@ class Limit:
 
 def limits_of(count: int, objective_index: int, constraints: Ranges | None) -> tuple[Limit, ...]:
     """The one-sided limits on `count` outputs; without `constraints` all but the objective are <= 0."""
-    if not 0 <= objective_index < count:
-        raise InputError(f"objective_index must be one of the model's {count} outputs, not {objective_index}")
+    checks.whole(objective_index, "objective_index", 0, count - 1)
     if constraints is None:
         return tuple(Limit(i, 1.0, 0.0) for i in range(count) if i != objective_index)
+    if not isinstance(constraints, Mapping):
+        checks.refuse("constraints", "a dictionary, from outputs to pairs (lower, upper)", constraints)
     found: list[Limit] = []
     for index, ends in constraints.items():
+        checks.whole(index, "an output of constraints")
         if not isinstance(ends, tuple | list) or len(ends) != 2:
             checks.refuse(f"the constraint on output {index}", "a pair (lower, upper)", ends)
         lower, upper = (_bound(end, index, never) for end, never in zip(ends, (np.inf, -np.inf), strict=True))
@@ -97,16 +100,19 @@ class Study:
     @torch.no_grad()
     def observed(self) -> Array:
         """(N, G) sign · (g - bound) at the objective's training points; predicted where not observed."""
-        X = self.objective.X
+        X = self.objective.inputs
         columns = []
         for limit in self.limits:
             process = self.processes[limit.index]
-            if process.X.shape == X.shape and torch.equal(process.X, X):
-                values = process.shift + process.scale * process.y
-            else:
-                values = process.predict((X - self.objective.offset) / self.objective.gain)[0]
+            measured = _same(process.inputs, X, process.lengthscales / process.gain)
+            values = process.shift + process.scale * process.y if measured else process.predict(X)[0]
             columns.append(limit.sign * (values - limit.bound))
         return torch.stack(columns, 1).cpu().numpy() if columns else np.zeros((len(X), 0))
+
+    @property
+    def safe(self) -> NDArray[np.bool_]:
+        """(N,) which of the objective's training points are safe."""
+        return np.asarray((self.observed() <= 0.0).all(axis=1), dtype=bool)
 
     def snapshot(
         self, bounds: Tensor, settings: Settings, rng: np.random.Generator, *, maximize: bool = False,
@@ -124,11 +130,15 @@ class Study:
             )
         gp = self.objective.to_core(bounds, -1.0 if maximize else 1.0)
         constraints = tuple(self.processes[c.index].to_core(bounds, c.sign, c.bound) for c in self.limits)
-        safe = np.asarray((self.observed() <= 0.0).all(axis=1), dtype=bool)
         if pending is not None:
             low, high = bounds.detach().cpu().double().numpy()
             gp = gp.with_pending((pending.detach().cpu().double().numpy() - low) / (high - low))
-        return Snapshot(gp, Feasibility(constraints), safe, settings, rng)
+        return Snapshot(gp, Feasibility(constraints), self.safe, settings, rng)
+
+
+def _same(one: Tensor, other: Tensor, lengths: Tensor) -> bool:
+    """Whether points (N, D) are the same, up to rounding, by the lengths (D,) over which f varies."""
+    return one.shape == other.shape and bool(((one - other).abs() <= ROUNDING * lengths.abs()).all())
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 from botorch.acquisition.input_constructors import get_acqf_input_constructor
 from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.models import ModelListGP, SingleTaskGP
-from botorch.models.transforms import Normalize
+from botorch.models.transforms import Normalize, Standardize
 from botorch.optim import optimize_acqf
 
 import tumble
@@ -118,6 +118,17 @@ def test_a_constraint_is_observed_where_the_models_inputs_agree_not_their_scaled
     bare = SingleTaskGP(X, load)
     mixed = FailureAwareExcursionSearch(ModelListGP(f, bare), budget_state(9, 3), tensor([-1.0]))
     np.testing.assert_allclose(mixed.study.observed(), load)
+
+
+@pytest.mark.filterwarnings("ignore:The model inputs are of type torch.float32")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_trial_at_its_limit_is_safe_whatever_the_outputs_are_scaled_by(dtype):
+    X, broken = rand(6, 2, 0).to(dtype), torch.tensor([[0.0], [0.1], [3.0], [0.0], [2.0], [0.0]], dtype=dtype)
+    for shift in (0.0, 0.1, 0.7, 1.0 / 3.0, 12.3):
+        g = SingleTaskGP(X, broken + shift, outcome_transform=Standardize(1))
+        models, limit = ModelListGP(SingleTaskGP(X, bowl(X)), g), {1: (None, (broken + shift)[0].item())}
+        acqf = FailureAwareExcursionSearch(models, budget_state(20, 7), tensor([-1.0]), constraints=limit)
+        assert acqf.study.safe.tolist() == (broken[:, 0] == 0.0).tolist()
 
 
 def test_the_direction_is_that_of_the_safe_trials_where_the_unsafe_ones_are_lower():

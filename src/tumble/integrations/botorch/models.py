@@ -51,6 +51,7 @@ class Reading:
     offset: Tensor  # (D,)
     shift: Tensor  # ()
     scale: Tensor  # ()
+    eps: Tensor  # () what the model's dtype rounds by
 
 
 def split(model: Any) -> list[Any]:
@@ -91,6 +92,7 @@ def read(model: Any) -> Reading:
         kernel=kernel, X=X, y=y, noise=_noise(model.likelihood, len(X)),
         lengthscales=lengthscale.expand(X.shape[1]).clone(), variance=variance,
         prior_mean=_mean(model.mean_module, X), gain=gain, offset=offset, shift=shift, scale=scale,
+        eps=X.new_tensor(torch.finfo(model.train_targets.dtype).eps),
     )  # fmt: skip
 
 

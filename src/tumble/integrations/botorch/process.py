@@ -96,6 +96,7 @@ class Process(torch.nn.Module):
     offset: Tensor
     shift: Tensor
     scale: Tensor
+    eps: Tensor
     chol: Tensor
     weights: Tensor
 
@@ -119,6 +120,13 @@ class Process(torch.nn.Module):
     def inputs(self) -> Tensor:
         """(N, D) the training points in the model's own inputs."""
         return (self.X - self.offset) / self.gain
+
+    @torch.no_grad()
+    def excess(self, bound: float) -> Tensor:
+        """(N,) by how much the outputs that were measured exceed `bound`; 0 where the scaling alone does."""
+        over = self.shift + self.scale * self.y - bound
+        rounding = 4.0 * self.eps * (self.shift.abs() + (self.scale * self.y).abs())
+        return torch.where(over.abs() <= rounding, 0.0, over)
 
     @torch.no_grad()
     def with_pending(self, pending: Tensor | None) -> "Process":

@@ -105,8 +105,8 @@ class Study:
         for limit in self.limits:
             process = self.processes[limit.index]
             measured = _same(process.inputs, X, process.lengthscales / process.gain)
-            values = process.shift + process.scale * process.y if measured else process.predict(X)[0]
-            columns.append(limit.sign * (values - limit.bound))
+            over = process.excess(limit.bound) if measured else process.predict(X)[0] - limit.bound
+            columns.append(limit.sign * over)
         return torch.stack(columns, 1).cpu().numpy() if columns else np.zeros((len(X), 0))
 
     @property

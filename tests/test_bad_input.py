@@ -132,6 +132,7 @@ def test_a_suggestion_of_another_optimizer_is_refused():
         ([(0.0, 1.0), (2.0, 2.0)], "dimension 1"),
         ([(0.0, INF)], "dimension 0"),
         ([(NAN, 1.0)], "dimension 0: low must be finite, not nan"),
+        ([(0.0, 1.0), (0.0, None)], "dimension 1: expected two numbers, but None came; where nothing"),
         (None, r"but None came; write for example \[\(0.0, 1.0\)"),
         (NAN, "but nan came; write for example"),
         ([(0.0,), (1.0, 2.0)], "bounds"),

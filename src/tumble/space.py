@@ -509,4 +509,10 @@ def _box(bounds: ArrayLike) -> Array:
     if box.ndim != 2 or box.shape[1] != 2 or not len(box):
         came = f"shape {box.shape}" if box.ndim else repr(bounds)
         raise InputError(f"expected bounds of shape (D, 2), but {came} came; {remedy}")
+    for j, pair in enumerate(np.asarray(bounds, dtype=object)):
+        if None in pair.tolist():
+            raise InputError(
+                f"bounds of dimension {j}: expected two numbers, but None came; where nothing bounds it, "
+                "write a number that is large enough"
+            )
     return box

@@ -361,8 +361,8 @@ class Settings:
         """With fewer candidates and local searches, where n trials make each of them dear.
 
         Beyond EARLY half of the local searches find as much; not so where the acquisition has samples of f*
-        (`samples_minima`). Where hyperparameters are learned after each trial, that takes most of the time, and
-        nothing is left out.
+        (`samples_minima`). Where hyperparameters are learned after each trial, that takes most of the time,
+        and nothing is left out.
 
         Beyond MANY a third of candidates and searches are left. No descent under P(safe) is made, and no
         stepping stone looked for: the best of so many trials lie low.

@@ -86,14 +86,17 @@ def test_what_was_said_and_changed_is_saved_whatever_the_kinds_of_its_numbers(ki
     opt.tell(opt.ask(), 1.0, [-1.0])
     opt.amend(0, 2.0)
     trial = opt.trials[0]
-    said = replace(trial.suggestion, number=np.int64(0), rho=kind(0.5), p_each={"g0": kind(0.25)})
-    change = replace(trial.changes[0], value=kind(1.0), constraints=(kind(-1.0),), crashed=np.False_)
+    assert trial.suggestion is not None
+    said = replace(trial.suggestion, number=np.int64(0), rho=kind(0.5), p_each={"g0": kind(0.25)})  # type: ignore[arg-type]
+    change = replace(trial.changes[0], value=kind(1.0), constraints=(kind(-1.0),), crashed=np.False_)  # type: ignore[arg-type]
     odd = replace(trial, suggestion=said, changes=(change,))
     restored = through_json(
         tumble.Optimizer.from_trials([(0.0, 1.0)], [odd], constraints=1, seed=0, settings=TINY)
     )
     assert restored.changes == opt.changes
-    assert (restored.trials[0].suggestion.rho, restored.trials[0].suggestion.p_each) == (0.5, {"g0": 0.25})
+    read = restored.trials[0].suggestion
+    assert read is not None
+    assert (read.rho, read.p_each) == (0.5, {"g0": 0.25})
 
 
 def test_a_space_is_saved_with_its_choices():

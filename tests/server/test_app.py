@@ -261,7 +261,7 @@ def test_a_surprising_value_is_recorded_with_a_warning_or_refused(client: Client
     for _ in range(7):
         trial = client.post("/ask").json()
         client.post("/tell", {"trial": trial["trial"], "results": measure(trial["parameters"])})
-    client.post("/ask")
+    right = measure(client.post("/ask").json()["parameters"])
     wrong = {"trial": 7, "results": {"cost": 87.44, "load": -0.1}}
     refused = client.post("/tell", {**wrong, "if_surprising": "refuse"})
     assert (refused.status_code, refused.json()["kind"]) == (409, "Surprising")
@@ -269,7 +269,7 @@ def test_a_surprising_value_is_recorded_with_a_warning_or_refused(client: Client
     assert client.get("/status")["pending"] == 1
     (warning,) = client.post("/tell", wrong).json()["warnings"]
     assert "It is recorded; if it is a slip: tumble amend" in warning
-    assert client.post("/amend", {"trial": 7, "results": {"cost": 0.5}}).json()["warnings"] == []
+    assert client.post("/amend", {"trial": 7, "results": right}).json()["warnings"] == []
     assert client.post("/amend", wrong).json()["warnings"] == [warning]
 
 

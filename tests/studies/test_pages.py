@@ -120,9 +120,9 @@ def test_the_report_opens_in_a_browser_without_an_error(
 
 def far_ledger(folder: Path, far: int = 2) -> Ledger:
     """A study whose first `far` values and margins lie far above the others."""
-    ledger = Ledger(read_study_file(write_study(folder, trials=16, command="", start=False)))
-    for i in range(12):
-        cost, load = (1e6, -1e6) if i < far else (2.0 - 0.1 * i, -0.5 - 0.01 * i)
+    ledger = Ledger(read_study_file(write_study(folder, trials=24, command="", start=False)))
+    for i in range(20):
+        cost, load = (1e6, -1e6) if i < far else (2.0 - 0.05 * i, -0.5 - 0.01 * i)
         ledger.tell(ledger.ask().number, {"cost": cost, "load": load})
     return ledger
 
@@ -133,7 +133,7 @@ def test_values_outside_the_axis_are_marked_as_such_and_no_line_stands_at_a_fals
     path = tmp_path / "report.html"
     report.write_report(far_ledger(tmp_path), path)
     page, errors = open_page(browser, path.as_uri())
-    for name, dots in (("best-safe-value", 10), ("margins", 10)):
+    for name, dots in (("best-safe-value", 18), ("margins", 18)):
         figure = page.locator(f"#{name}")
         assert figure.locator(".plot .dot").count() == dots
         titles = figure.locator(".plot .beyond.safe title").all_text_contents()

@@ -1,6 +1,7 @@
 """Seconds a suggestion, beside BoTorch and Optuna, in one run on one core.
 
     python -m benchmarks.speed [headline] [growth] [methods] [import] [history] [--asks N] [--store]
+    python -m benchmarks.speed headline --peers optuna
 
 An `ask` is timed with its fits, after one new observation, on Hartmann 6D. The history is the library's own
 trials up to then ("own", what its user waits for), or the same one for all: tumble's own ("search"), or
@@ -47,8 +48,9 @@ Array = NDArray[np.float64]
 FAMILIES = {0: "hartmann6", 1: "hartmann6-constrained"}
 HISTORIES = 3  # of a kind: how long a suggestion takes depends on how far its search has come
 KINDS = ("own", "search", "uniform")
+PEERS = ("botorch", "optuna")
 LIMITS = {"botorch": 30, "optuna": 10}  # how many times as long as tumble's their suggestion takes
-NAMES = {LABELS[name]: name for name in ("botorch", "optuna")}
+NAMES = {LABELS[name]: name for name in PEERS}
 
 
 def tumble_searcher(
@@ -128,9 +130,9 @@ def history_of(kind: str, family: str, n: int, seed: int = 0) -> Array:
     return points
 
 
-def headline(asks: int) -> list[str]:
+def headline(asks: int, peers: tuple[str, ...] = PEERS) -> list[str]:
     """N = 100, D = 6, without and with one constraint, beside BoTorch and Optuna, over several histories."""
-    found = headline_timings(asks)
+    found = headline_timings(asks, peers)
     verdicts = []
     for timing in found:
         limit = LIMITS.get(NAMES.get(timing.library, ""))
@@ -143,13 +145,13 @@ def headline(asks: int) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def headline_timings(asks: int) -> list[Timing]:
-    """Seconds a suggestion of tumble and of the peers that are installed, in six cases."""
+def headline_timings(asks: int, peers: tuple[str, ...] = PEERS) -> list[Timing]:
+    """Seconds a suggestion of tumble and of those of `peers` that are installed, in six cases."""
     found = []
     for (n_constraints, family), kind in product(FAMILIES.items(), KINDS):
         times: dict[str, Array] = {}
         for seed in range(HISTORIES):
-            for name, values in _beside_peers(family, kind, asks, seed).items():
+            for name, values in _beside_peers(family, kind, asks, seed, peers).items():
                 times[name] = np.append(times.get(name, []), values)
         for name, values in times.items():
             low, high = np.quantile(values, [0.1, 0.9]).tolist()
@@ -158,13 +160,12 @@ def headline_timings(asks: int) -> list[Timing]:
     return found
 
 
-def _beside_peers(family: str, kind: str, asks: int, seed: int) -> dict[str, Array]:
-    """Seconds of tumble and of the peers that are installed, after one history."""
+def _beside_peers(family: str, kind: str, asks: int, seed: int, peers: tuple[str, ...]) -> dict[str, Array]:
+    """Seconds of tumble and of those of `peers` that are installed, after one history."""
     problem = problems.get(family)
     makers: dict[str, Callable[[], Searcher]] = {
         "tumble": partial(tumble_searcher, problem, default_method(problem), Settings(), seed=seed),
-        "botorch": partial(make_peer, "botorch", problem, seed),
-        "optuna": partial(make_peer, "optuna", problem, seed),
+        **{peer: partial(make_peer, peer, problem, seed) for peer in peers},
     }
     searchers = {name: made for name, maker in makers.items() if (made := _available(maker)) is not None}
     if kind == "own":
@@ -362,17 +363,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them when none is named")
     parser.add_argument("--asks", type=int, default=24, help="suggestions timed for each number")
+    parser.add_argument(
+        "--peers", nargs="+", choices=PEERS, default=PEERS, help="in the headline; BoTorch is slow"
+    )
     parser.add_argument("--store", action="store_true", help="keep the headline for the manual")
     options = parser.parse_args(arguments)
-    description = machine.description()
+    peers, description = tuple(options.peers), machine.description()
     print(json.dumps({**description["hardware"], **description["versions"], "blas threads": 1}))
     missed = False
     for name in options.parts or PARTS:
-        answer = PARTS[name](options.asks)
+        answer = headline(options.asks, peers) if name == "headline" else PARTS[name](options.asks)
         missed = missed or any(line.startswith("MISSED") for line in answer)
         print(f"\n{name}\n" + "\n".join(answer), flush=True)
     if options.store:
-        store(headline_timings(options.asks), _about(description))
+        store(headline_timings(options.asks, peers), _about(description))
     return 1 if missed else 0
 
 

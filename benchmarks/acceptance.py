@@ -1,4 +1,4 @@
-"""What tumble promises, measured: python -m benchmarks.acceptance {xs,xsf,starts,inmodel,cap,foils}
+"""What tumble promises, measured: python -m benchmarks.acceptance {xs,xsf,hartmann,starts,inmodel,cap,foils}
 
 Defaults were chosen on seeds 0-99; these commands report on seeds 1000 and up, once. Each run is a JSON line
 under ``--out``, so that a killed command goes on where it stopped; lines of other settings or another version
@@ -158,7 +158,8 @@ def _quality_row(cell: Cell) -> list[str]:
 
 
 SUBCOMMANDS = {
-    "xs": xs, "xsf": xsf, "hartmann": hartmann, "starts": starts, "inmodel": inmodel, "cap": cap, "foils": foils,
+    "xs": xs, "xsf": xsf, "hartmann": hartmann, "starts": starts, "inmodel": inmodel, "cap": cap,
+    "foils": foils,
 }  # fmt: skip
 
 

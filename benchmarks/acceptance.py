@@ -157,10 +157,7 @@ def _quality_row(cell: Cell) -> list[str]:
     ]
 
 
-SUBCOMMANDS = {
-    "xs": xs, "xsf": xsf, "hartmann": hartmann, "starts": starts, "inmodel": inmodel, "cap": cap,
-    "foils": foils,
-}  # fmt: skip
+SUBCOMMANDS = {part.__name__: part for part in (xs, xsf, hartmann, starts, inmodel, cap, foils)}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-STOPPED = 130
+from tumble.cli.codes import STOPPED
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code; Ctrl-C while it is still being loaded is one of later."""
+    """Run the command line and exit with its code; Ctrl-C gets the same answer while it is still being loaded."""
     try:
         from tumble.cli.app import run
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ except ModuleNotFoundError:
 
 from tumble import __version__
 from tumble.cli import change, read, serve, show, single, undo
+from tumble.cli.codes import BAD_INPUT, FAULT, NOT_SHOWN, NOTHING_LEFT, STOPPED
 from tumble.cli.options import EPILOG
 from tumble.cli.output import going_on
 from tumble.cli.remedies import with_remedy
@@ -20,7 +21,6 @@ from tumble.studies.schema import did_you_mean
 
 TAKING_BACK = "void takes a told trial out, amend corrects it, and skip withdraws one in flight"
 OTHER_WORDS = dict.fromkeys(("undo", "revert", "delete", "remove", "rm"), TAKING_BACK)  # of other programs
-BAD_INPUT, FAULT, NOTHING_LEFT, NOT_SHOWN, STOPPED = 2, 3, 4, 5, 130
 
 
 class InOrder(click.Group):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from tumble.cli import show
+from tumble.cli.codes import FAULT, STOPPED
 from tumble.cli.example import EXAMPLE, study_name
 from tumble.cli.options import (
     EPILOG,
@@ -37,8 +38,6 @@ from tumble.studies.whole_files import write_whole
 if TYPE_CHECKING:
     from tumble.studies.ledger import Ledger
     from tumble.studies.runner import End
-
-FAULT, STOPPED = 3, 130
 
 
 def open_ledger(

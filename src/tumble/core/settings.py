@@ -360,9 +360,9 @@ class Settings:
     def for_history(self, n: int, *, samples_minima: bool) -> "Settings":
         """With fewer candidates and local searches, where n trials make each of them dear.
 
-        Beyond EARLY half of the local searches find as much; not so where the acquisition has samples of f*
-        (`samples_minima`). Where hyperparameters are learned after each trial, that takes most of the time,
-        and nothing is left out.
+        Beyond EARLY half of the local searches are left: they find as much. All are left where the
+        acquisition has samples of f* (`samples_minima`), and where hyperparameters are learned after each
+        trial, which takes most of the time anyway.
 
         Beyond MANY a third of candidates and searches are left. No descent under P(safe) is made, and no
         stepping stone looked for: the best of so many trials lie low.

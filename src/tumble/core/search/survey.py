@@ -5,9 +5,9 @@ basin while most of the settings were never looked at. So the first bold trials 
 (`core.budget.surveys`). They keep to the P(safe) that is asked for. While nothing safe is known there is no
 basin to settle in, and no survey: failures are spent on finding a safe setting first.
 
-They do not go all the way: the farthest of many settings are corners, and few corners are safe. From the best
-safe trial they go REACH of the way to settings all over. A step or a choice can't go a part of the way; it
-changes as drawn.
+They do not go all the way: the farthest of many settings are corners, and few corners are safe. They start at
+the best safe trial and go REACH of the way to a setting anywhere. A step or a choice can't go a part of the
+way; it changes as drawn.
 
 Where many limits must be kept, hardly a setting far away is sure enough. A choice, or a number with few
 steps, may then stay as it was at the start: the processes can't know what it does, and EI keeps to what they

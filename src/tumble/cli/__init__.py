@@ -14,7 +14,7 @@ from tumble.cli.codes import STOPPED
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code; Ctrl-C gets the same answer while it is still being loaded."""
+    """Run the command line and exit with its code; Ctrl-C while it is being loaded gets the same answer."""
     try:
         from tumble.cli.app import run
     except KeyboardInterrupt:

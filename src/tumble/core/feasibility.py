@@ -95,7 +95,10 @@ class Feasibility:
 
     def log_prob(self, x: Array, scores: Array | None = None) -> Array:
         """(M,) log φ(x); `scores`: those at x, where they are known."""
-        value = np.asarray(log_ndtr(self.scores(x) if scores is None else scores).sum(axis=1))
+        if scores is None:
+            value = self.log_prob_within(x, np.zeros(1))[0]
+        else:
+            value = np.asarray(log_ndtr(scores).sum(axis=1))
         return value if self.near is None else np.where(self.near.hold(x), value, -np.inf)
 
     def log_prob_and_grad(self, x: Array, predicted: Prediction | None = None) -> tuple[Array, Array]:

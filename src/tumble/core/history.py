@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -78,12 +79,12 @@ class History:
             return None
         return float(self.noise[output])
 
-    @property
+    @cached_property
     def failed(self) -> Flags:
         """(N,) Γ: a crash, or a measured constraint above 0."""
         return np.asarray(self.crashed | (self.g > 0.0).any(axis=1))
 
-    @property
+    @cached_property
     def safe(self) -> Flags:
         """(N,) which trials have a value of their own and every constraint, and did not fail."""
         known = ~self.failed & np.isfinite(self.y) & np.isfinite(self.g).all(axis=1)

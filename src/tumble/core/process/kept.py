@@ -13,11 +13,18 @@ class _Entry(NamedTuple):
     size: int  # in bytes
 
 
-class Kept:
-    """Arrays that were used lately, the latest last.
+class _All(NamedTuple):
+    """All entries, the latest last, and their size in bytes."""
 
-    What belongs together is kept together, as one entry. Threads may share the entries: each change puts a
-    new dict in the place of the old one.
+    entries: dict[Hashable, _Entry]
+    size: int
+
+
+class Kept:
+    """Arrays that were used lately.
+
+    What belongs together is kept together, as one entry. Threads may share the entries: each change puts new
+    ones in the place of the old ones.
 
     Parameters
     ----------
@@ -26,16 +33,18 @@ class Kept:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._most, self._kept = most_bytes, dict[Hashable, _Entry]()
+        self._most, self._all = most_bytes, _All({}, 0)
 
     def get(self, key: Hashable) -> tuple[Array, ...] | None:
         """The arrays of an entry; None where it was not kept."""
-        kept = dict(self._kept)
-        found = kept.pop(key, None)
+        kept, size = self._all
+        found = kept.get(key)
         if found is None:
             return None
-        kept[key] = found
-        self._kept = kept
+        others = dict(kept)
+        del others[key]
+        others[key] = found
+        self._all = _All(others, size)
         return found.arrays
 
     def keep(self, key: Hashable, *arrays: Array) -> None:
@@ -45,8 +54,12 @@ class Kept:
         size = sum(array.nbytes for array in arrays)
         if size > self._most:  # the others are worth more
             return
-        kept = {**self._kept, key: _Entry(arrays, size)}
-        total = sum(entry.size for entry in kept.values())
-        while kept and (total > self._most or len(kept) > MOST):
+        entries, total = self._all
+        kept, total = dict(entries), total + size
+        before = kept.pop(key, None)
+        if before is not None:
+            total -= before.size
+        kept[key] = _Entry(arrays, size)
+        while total > self._most or len(kept) > MOST:
             total -= kept.pop(next(iter(kept))).size
-        self._kept = kept
+        self._all = _All(kept, total)

@@ -9,7 +9,9 @@ that they judge. That hyperparameters are uncertain is in the predictions alread
 what is left to be corrected is a constraint that is not like any draw of the process.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -41,7 +43,9 @@ class Reliability:
     held: int
 
 
-def widening(errors: Array, quantile: float | None = None) -> float:
+def widening(
+    errors: Array, quantile: float | None = None, scored: Callable[[Array], Array] = np.asarray
+) -> float:
     """The factor, at least 1, by which a constraint's standard deviation is too small.
 
     Parameters
@@ -51,17 +55,26 @@ def widening(errors: Array, quantile: float | None = None) -> float:
     quantile
         The i-th largest error is compared with this quantile of what the i-th largest of a normal sample is.
         None for about its mean, as in 0.1.0: then a right model is widened, too.
+    scored
+        Turns errors into those of a normal law, and keeps their order.
     """
-    # max_i r_(i) / Φ^-1(q_i) over the fifth of largest errors r_(1) >= r_(2) >= …, with q_i = 1 - i / (n + 1)
-    # or the quantile of Beta(n + 1 - i, i), the law of the i-th largest of n uniform draws
+    # max_i r_(i) / Φ^-1(q_i) over the fifth of largest errors r_(1) >= r_(2) >= …
     known = errors[np.isfinite(errors)][-MEMORY:]
     n = len(known)
     if n < 2:
         return 1.0
-    upper = np.sort(known)[::-1][: max(1, n // LARGEST_SHARE)]  # errors towards the unsafe side
-    i = np.arange(1, len(upper) + 1)
-    expected = ndtri(1.0 - i / (n + 1.0) if quantile is None else betaincinv(n + 1.0 - i, i, quantile))
-    return float(max(1.0, np.max(upper / np.maximum(expected, SMALLEST_QUANTILE))))
+    expected = _largest_of_normal(n, quantile)
+    upper = scored(np.sort(known)[::-1][: len(expected)])  # errors towards the unsafe side
+    return float(max(1.0, np.max(upper / expected)))
+
+
+@lru_cache(maxsize=2 * MEMORY)
+def _largest_of_normal(n: int, quantile: float | None) -> Array:
+    """Φ^-1(q_i), what a fifth of a normal sample of n has at its upper end, SMALLEST_QUANTILE at least."""
+    # q_i = 1 - i / (n + 1), or the quantile of Beta(n + 1 - i, i), the law of the i-th largest of n uniform draws
+    i = np.arange(1, max(1, n // LARGEST_SHARE) + 1)
+    q = 1.0 - i / (n + 1.0) if quantile is None else betaincinv(n + 1.0 - i, i, quantile)
+    return np.maximum(ndtri(q), SMALLEST_QUANTILE)
 
 
 def reliability(p_safe: Array, failed: Flags, level: float) -> Reliability:

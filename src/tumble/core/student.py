@@ -53,8 +53,16 @@ class Law:
 
 def log_density(t: Array, freedom: float | Array) -> Array:
     """log of the density at t."""
-    norm = 0.5 * np.log(freedom) + betaln(0.5 * freedom, 0.5)
-    return np.asarray(-0.5 * (freedom + 1.0) * np.log1p(t * t / freedom) - norm)
+    return _log_density(t, freedom, _log_norm(freedom))
+
+
+def _log_density(t: Array, freedom: float | Array, log_norm: float | Array) -> Array:
+    return np.asarray(-0.5 * (freedom + 1.0) * np.log1p(t * t / freedom) - log_norm)
+
+
+def _log_norm(freedom: float | Array) -> Array:
+    """log of what (1 + t²/ν)^-(ν + 1)/2 integrates to."""
+    return np.asarray(0.5 * np.log(freedom) + betaln(0.5 * freedom, 0.5))
 
 
 def log_cdf(t: Array, freedom: float | Array) -> Array:
@@ -91,12 +99,12 @@ class Laws:
 
     def log_cdf_and_slope(self, t: Array) -> tuple[Array, Array]:
         """log of each distribution function at t (G, M), and its derivative, the density over it."""
-        if self._is_normal.all():
+        if self._all_normal:
             log_p = np.asarray(log_ndtr(t))
             return log_p, density_over_cdf(t, log_p)
         log_p = log_cdf(t, self._finite)
-        slope = np.exp(log_density(t, self._finite) - log_p)
-        if self._is_normal.any():
+        slope = np.exp(_log_density(t, self._finite, self._log_norm) - log_p)
+        if self._some_normal:
             normal = np.asarray(log_ndtr(t))
             slope = np.where(self._is_normal, density_over_cdf(t, normal), slope)
             log_p = np.where(self._is_normal, normal, log_p)
@@ -110,3 +118,15 @@ class Laws:
     def _finite(self) -> Array:
         """(G, 1) the degrees of freedom; 1 where the law is normal."""
         return np.where(self._is_normal, 1.0, self.freedom)
+
+    @cached_property
+    def _log_norm(self) -> Array:
+        return _log_norm(self._finite)
+
+    @cached_property
+    def _all_normal(self) -> bool:
+        return bool(self._is_normal.all())
+
+    @cached_property
+    def _some_normal(self) -> bool:
+        return bool(self._is_normal.any())

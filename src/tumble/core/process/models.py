@@ -213,8 +213,11 @@ def _widening(errors: Array, law: Law, settings: Settings) -> float:
     """
     if not settings.calibrate:
         return 1.0
-    scores = law.normal_score(law.from_normal(1.0) * np.minimum(errors, LARGEST_ERROR))
-    return widening(scores, UPPER_QUARTILE if settings.integrate else None)
+    unit = law.from_normal(1.0)
+    return widening(
+        np.minimum(errors, LARGEST_ERROR), UPPER_QUARTILE if settings.integrate else None,
+        scored=lambda largest: law.normal_score(unit * largest),
+    )  # fmt: skip
 
 
 def _standardised_errors(history: History, j: int, gp: GP) -> Array:

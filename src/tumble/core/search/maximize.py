@@ -120,8 +120,10 @@ def maximize(
                 continue
             trial[bad], new_grad[bad] = x.take(bad, 0), grad.take(bad, 0)
             new_value = np.where(good, new_value, value)
-        _update(inverse, fresh, moved, grad - new_grad)
-        x, value, grad = trial, new_value, new_grad
+        before, x, value, grad = grad, trial, new_value, new_grad
+        if not np.count_nonzero(active):
+            break
+        _update(inverse, fresh, moved, before - grad)
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_gain)
         active &= _largest(free) > gtol

@@ -27,7 +27,7 @@ from .search.stones import next_step
 from .search.survey import farthest, turned
 from .settings import EARLY, MANY, Settings
 
-ENOUGH = 48  # candidates among which the minimum is drawn, where only what can be gained is asked
+ENOUGH = 32  # candidates among which the minimum is drawn, where only what can be gained is asked
 RATHER_SAFE = 0.5  # what has this P(safe) now may be allowed later
 HOPELESS = 4.0  # standard deviations by which a prediction is worse than the best: it can't gain
 SPREAD = 5  # values: the first ones may lie on a plateau, and say that nothing is left to gain

@@ -71,7 +71,7 @@ def widening(
 @lru_cache(maxsize=2 * MEMORY)
 def _largest_of_normal(n: int, quantile: float | None) -> Array:
     """Φ^-1(q_i), what a fifth of a normal sample of n has at its upper end, SMALLEST_QUANTILE at least."""
-    # q_i = 1 - i / (n + 1), or the quantile of Beta(n + 1 - i, i), the law of the i-th largest of n uniform draws
+    # q_i = 1 - i / (n + 1), or that quantile of Beta(n + 1 - i, i), the law of the i-th largest of n uniforms
     i = np.arange(1, max(1, n // LARGEST_SHARE) + 1)
     q = 1.0 - i / (n + 1.0) if quantile is None else betaincinv(n + 1.0 - i, i, quantile)
     return np.maximum(ndtri(q), SMALLEST_QUANTILE)

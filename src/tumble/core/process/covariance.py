@@ -90,6 +90,17 @@ class Covariance:
                 ADD_EFFECTS[self.kernel](block, rows, B, variance, memory[:2, : len(rows)])
         return k
 
+    def among(self, A: Array) -> Array:
+        """(P, P) k(a, b) for A (P, D): faster than `between` where they are few."""
+        a = self.scaled(A)
+        r2 = np.empty((len(a) + 1, len(A), len(A)))
+        np.subtract(a[:, :, None], a[:, None, :], out=r2[:-1])
+        r2[:-1] *= r2[:-1]
+        np.add.reduce(r2[:-1], axis=0, out=r2[-1])
+        of_each = r2 if self.hyper.additive else r2[-1:]
+        k = KERNELS[self.kernel](of_each, 0, self._variances[:, :, None])[0]
+        return np.asarray(np.add.reduce(k, axis=0))
+
     def row(self, a: Array, B: Array) -> Array:
         """(Q,) k(a, b) for one point a (D,) and B (Q, D): faster than `between` there."""
         h, kernel = self.hyper, KERNELS[self.kernel]

@@ -27,6 +27,7 @@ from .outputs import Outputs
 from .stacked import Prediction, StackedMatern, StackedPosterior
 
 FEW = 8  # up to this many points, `rows` is faster than `covariance`
+AMONG = 32  # up to this many points, their covariances with each other are worked out in a faster way
 JITTER = 1e-10  # of the signal variance; what float64 needs on top of the noise
 
 
@@ -196,7 +197,8 @@ class GP:
         """Posterior mean (M,) and covariance (M, M) at x (M, D), or those of some rows of x."""
         at = self.at(x)
         half, x = at.half[:, rows], x[rows]
-        return at.mean[rows], self.covariance(x, x) - half.T @ half
+        cov = self.prior.among(x) if len(x) <= AMONG else self.covariance(x, x)
+        return at.mean[rows], cov - half.T @ half
 
     def shared_variance(self, x: Array, goals: Array, noise: float = 0.0) -> Array:
         """(M, K) the share of the variance at `goals` (K, D) that an observation at x (M, D) explains.

@@ -73,6 +73,21 @@ def slopes_and_curvature(gp: GP, x: Array) -> tuple[Slopes, Curvature]:
     return slopes, Curvature(rows, gp.weights, solved)
 
 
+def curvature_of_mean(gp: GP, x: Array) -> tuple[Array, Array]:
+    """∇μ (M, D) at x (M, D), and its derivatives ∂_l ∂_j μ (M, D, D)."""
+    # ∂_l ∂_j μ = Σ_n w_n [h2 s_l s_j + δ_lj (h1_j + h2_j r_j²) / ℓ_j²]_n,  w = B (y - prior_mean)
+    rows, weights = gp.rows(x, 2), gp.weights
+    assert rows.h2 is not None
+    curvature = (rows.s * (rows.h2[:, -1] * weights)[:, None]) @ rows.s.transpose(0, 2, 1)
+    diagonal = rows.h1
+    if rows.r2.shape[1] > 1:
+        diagonal = rows.r2[:, :-1] * rows.h2[:, :-1]
+        diagonal += rows.h1
+    each = np.arange(x.shape[1])
+    curvature[:, each, each] += (diagonal @ weights) * rows.inverse
+    return rows.k[:, 1:] @ weights, curvature
+
+
 def _slopes(gp: GP, rows: KernelRows) -> tuple[Slopes, Array]:
     """The slopes, and B k and B ∂_j k (M, 1 + D, N)."""
     k = rows.k

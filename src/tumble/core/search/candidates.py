@@ -7,6 +7,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..process.gp import GP
+from ..process.slopes import curvature_of_mean
 from .domain import Domain
 from .known import Known
 from .maximize import Pace, ValueAndGrad, maximize
@@ -15,6 +16,8 @@ Held: TypeAlias = Callable[[ValueAndGrad], ValueAndGrad]  # keeps a climb to the
 # A descent ends after a step that lowers the mean by less, in prior deviations.
 DOWNHILL = Pace(0.01)
 QUICKLY_DOWNHILL = Pace(0.01, by_slopes=True)
+LONGEST = 0.2  # of a Newton step, in lengthscales along each coordinate
+FLATTEST = 0.01  # of its curvatures, in prior deviations per lengthscale squared
 
 
 def low_discrepancy(count: int, dim: int, rng: np.random.Generator) -> Array:
@@ -57,6 +60,22 @@ def downhill(gp: GP, starts: Array, held: Held = lambda fun: fun, pace: Pace = D
     return maximize(rise, starts, scales=scales, max_evaluations=20, pace=pace).points
 
 
+def step_downhill(gp: GP, starts: Array) -> Array:
+    """(M, D) where a Newton step on the mean of `gp` leads from `starts` (M, D).
+
+    From beside the lowest mean that is as good as `downhill`, and takes half the time.
+    """
+    # With the curvature V diag(λ) Vᵀ, in lengthscales: the step is -V (Vᵀ slope / |λ|), downhill in any case
+    scales = np.asarray(gp.hyper.lengthscales)
+    slope, curvature = curvature_of_mean(gp, starts)
+    curvatures, V = np.linalg.eigh(curvature * scales[:, None] * scales)
+    size = np.maximum(np.abs(curvatures), FLATTEST * np.sqrt(gp.hyper.variance))
+    along = ((slope * scales)[:, None] @ V)[:, 0] / size
+    step = -(V @ along[:, :, None])[:, :, 0]
+    step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LONGEST, 1.0)
+    return np.clip(starts + step * scales, 0.0, 1.0)
+
+
 def _fall_of_mean(gp: GP) -> ValueAndGrad:
     """-μ in prior standard deviations, and its gradient."""
     unit = np.sqrt(gp.hyper.variance)
@@ -78,17 +97,14 @@ def everywhere(
     In many dimensions only the descents come near the lowest mean. Without them, samples of f* would lie
     above the lowest mean, and Xs would avoid the best region that the process already knows.
     """
-    near = near_best(gp, best, count // 4, rng, descend=descend, held=held, pace=pace)
-    return np.vstack([low_discrepancy(count, best.shape[1], rng), near])
+    near = around(gp, best, count // 4, rng)
+    lowest = downhill(gp, best, held, pace) if descend else best[:0]
+    return np.vstack([low_discrepancy(count, best.shape[1], rng), near, lowest])
 
 
-def near_best(
-    gp: GP, best: Array, count: int, rng: np.random.Generator, *, descend: bool = True,
-    held: Held = lambda fun: fun, pace: Pace = DOWNHILL,
-) -> Array:  # fmt: skip
-    """(P, D) candidates: `count` around `best` (C, D), and one downhill from each of them (`descend`)."""
-    around = surroundings(best, np.asarray(gp.hyper.lengthscales), count, rng)
-    return np.vstack([around, downhill(gp, best, held, pace)]) if descend else around
+def around(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
+    """(count, D) candidates around `best` (C, D), on the scale of the process."""
+    return surroundings(best, np.asarray(gp.hyper.lengthscales), count, rng)
 
 
 def settled(count: int, dim: int, seed: int) -> Array:

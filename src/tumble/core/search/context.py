@@ -14,7 +14,16 @@ from ..process.gp import GP
 from ..process.growth import begun_with
 from ..process.models import Models
 from ..settings import EARLY, Incumbent, Settings
-from .candidates import DOWNHILL, QUICKLY_DOWNHILL, everywhere, near_best, settled, surroundings
+from .candidates import (
+    DOWNHILL,
+    QUICKLY_DOWNHILL,
+    around,
+    downhill,
+    everywhere,
+    settled,
+    step_downhill,
+    surroundings,
+)
 from .descents import Allowed
 from .domain import Domain
 from .known import Known
@@ -137,13 +146,21 @@ class Context:
         """
         settings, gp = self.settings, self.objective
         seed = begun_with(len(gp.X), gp.hyper)
-        near = near_best(gp, self.best, settings.raw_samples // 4, self.rng, descend=settings.descend,
-                         held=self.held, pace=QUICKLY_DOWNHILL)  # fmt: skip
+        best = self.best
+        near = around(gp, best, settings.raw_samples // 4, self.rng)
+        if settings.descend:
+            near = np.vstack([near, self._lowest_near(best)])
         again = _read_only(settled(settings.raw_samples, near.shape[1], seed))
         points = _read_only(np.vstack([again, near]))
         for each in (gp, *self.models.feasibility.constraints):
             each.keep_joined(again, near, points, again=True)
         return points
+
+    def _lowest_near(self, best: Array) -> Array:
+        """(C, D) where the mean is lowest beside `best` (C, D): nearly so, where f* is not sampled."""
+        if self.for_minima:
+            return downhill(self.objective, best, pace=QUICKLY_DOWNHILL)
+        return step_downhill(self.objective, best)
 
     def _spread_out(self) -> Array:
         """Candidates all over the admissible settings, around the best trials, and downhill from them."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -10,6 +11,7 @@ from ..acquisition import Acquisition
 from ..arrays import Array, Flags
 from ..budget import SearchMode
 from ..expectation import is_noisy
+from ..feasibility import Posteriors
 from ..gain import Gain
 from ..improvement import ExpectedImprovement, ProbabilityOfImprovement
 from ..process.models import Fitted
@@ -52,6 +54,15 @@ class Proposal:
     turned: int | None = None  # the number of the parameter that it is to change for the first time
     idle: bool = False  # whether nothing that is allowed can gain: it only teaches
     nearer: bool = False  # whether it may break limits by less, while nothing was safe (core.violation)
+
+
+class _Safety(NamedTuple):
+    """How safe a point is."""
+
+    x: Array  # (D,)
+    limits: Posteriors
+    scores: Array  # (1, G [+ 1])
+    log_prob: float  # log φ
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class Search:
         points = self.context.candidates
         x = self._choose(self._climb(product), self._starts(points, screen(points)), points,
                          lambda x: product(x)[0])  # fmt: skip
-        if rho == 0.0 or not self.context.settings.keep_rho or self._log_prob(x) >= np.log(rho):
+        if rho == 0.0 or not self.context.settings.keep_rho or self._safety(x).log_prob >= np.log(rho):
             return x
         return self._above(rho, product, screen)
 
@@ -160,7 +171,7 @@ class Search:
         x, odds = self.safest(), self.context.settings.safest_odds
         if odds is None:
             return x
-        p = float(np.exp(self.context.models.feasibility.log_prob(x[None, :])[0]))
+        p = float(np.exp(self._safety(x).log_prob))
         rho = nearly_as_safe(p, odds)
         found = self.careful(rho) if 0.0 < rho < 1.0 else None
         return x if found is None else found
@@ -195,16 +206,12 @@ class Search:
 
     def report(self, x: Array, mode: SearchMode, rho: float) -> Proposal:
         """What is known of x, chosen in `mode` where ρ was asked for."""
-        models, at = self.context.models, x[None, :]
+        models, at, safety = self.context.models, x[None, :], self._safety(x)
         mean, var = models.objective.predict(at)
         outputs = models.objective.outputs
-        of_limits = models.feasibility.posteriors(at)
-        g_mean, g_std = models.feasibility.predicted(at, of_limits)
-        scores = models.feasibility.scores(at, of_limits)
+        g_mean, g_std = models.feasibility.predicted(at, safety.limits)
         return Proposal(
-            x=x, mode=mode, rho=rho,
-            p_safe=float(np.exp(models.feasibility.log_prob(at, scores)[0])),
-            p_each=ndtr(scores)[0],
+            x=x, mode=mode, rho=rho, p_safe=float(np.exp(safety.log_prob)), p_each=ndtr(safety.scores)[0],
             mean=float(outputs.to_user(mean)[0]), std=float(outputs.std_to_user(mean, np.sqrt(var))[0]),
             g_mean=g_mean[0], g_std=g_std[0],
             warm=models.fitted,
@@ -221,8 +228,16 @@ class Search:
     def _alpha(self, x: Array) -> Array:
         return self.acquisition.value_and_grad(x)[0]
 
-    def _log_prob(self, x: Array) -> float:
-        return float(self.context.models.feasibility.log_prob(x[None, :])[0])
+    def _safety(self, x: Array) -> "_Safety":
+        """How safe x (D,) is. The answer is kept until another x comes."""
+        known: _Safety | None = self.__dict__.get("_latest")
+        if known is None or known.x is not x:
+            feasibility, at = self.context.models.feasibility, x[None, :]
+            limits = feasibility.posteriors(at)
+            scores = feasibility.scores(at, limits)
+            known = _Safety(x, limits, scores, float(feasibility.log_prob(at, scores)[0]))
+            self.__dict__["_latest"] = known
+        return known
 
     def _around_safe(self) -> Array:
         """Trials that were safe, and their surroundings."""

@@ -240,7 +240,7 @@ def history(
 def _points(trials: list[Trial], dim: int) -> Array:
     """(N, dim) where the trials lie in the unit cube."""
     coordinates = chain.from_iterable([t.u for t in trials])
-    return np.fromiter(coordinates, dtype=float).reshape(len(trials), dim)
+    return np.fromiter(coordinates, float, len(trials) * dim).reshape(len(trials), dim)
 
 
 def _table(rows: list[Sequence[float | None]], width: int) -> Array:

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsymm, dsymv, dsyr
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, dtrtrs
 
 from ..arrays import Array
 from .covariance import Hyper
 from .gp import GP, JITTER, condition
 from .kernels import Kernel
 from .outputs import Outputs
-from .priors import Priors
+from .priors import LogDensity, Priors
 from .tangents import PairCovariances
 
 EVALUATIONS = 50  # of a fit, at most
@@ -38,6 +38,16 @@ class Evaluation(NamedTuple):
     value: float
     grad: Array  # (P,)
     information: Array  # (P, P)
+
+
+class Value(NamedTuple):
+    """The negative log posterior at θ, and what its slopes are made of."""
+
+    value: float
+    signal: float  # on the diagonal of K
+    noise: float
+    chol: Array  # (N, N) the lower Cholesky factor of K
+    prior: LogDensity
 
 
 class Descent(NamedTuple):
@@ -66,40 +76,54 @@ class NegativeLogPosterior:
 
     def __call__(self, theta: Array) -> Evaluation:
         """Its value at θ (P,), with what a step needs; +inf where K cannot be factorised."""
-        n, dim, lower = len(self.y), self.pairs.dim, self.pairs.lower
+        return self.slopes(self.at(theta))
+
+    def at(self, theta: Array) -> "Value":
+        """Its value at θ (P,), and what its slopes are made of; +inf where K cannot be factorised."""
+        n, dim = len(self.y), self.pairs.dim
         signal, noise = np.exp(theta[dim]) * (1.0 + JITTER), np.exp(theta[dim + 1])
-        tangents = self.pairs.tangents(theta)
+        tangents, prior = self.pairs.tangents(theta), self.priors.log_density(theta)
         K = np.zeros(n * n)
-        K[lower] = tangents[dim]
+        K[self.pairs.lower] = tangents[dim]
         K[:: n + 1] = signal + noise * self.relative
         chol, info = dpotrf(K.reshape(n, n, order="F"), lower=1, clean=0, overwrite_a=1)
-        nowhere = Evaluation(np.inf, np.zeros_like(theta), np.eye(len(theta)))
         if info != 0:
-            return nowhere
-        log_det = np.log(np.diag(chol)).sum()  # half of it
-        B, _ = dpotri(chol, lower=1, overwrite_c=1)
+            return Value(np.inf, signal, noise, chol, prior)
+        half = dtrtrs(chol, np.column_stack([self.y, np.ones(n)]), lower=1)[0]
+        of_y, of_ones = half.T
+        mean = self._mean_var(float(of_ones @ of_ones)) * float(of_ones @ of_y)
+        misfit = 0.5 * float(of_y @ of_y - mean * (of_ones @ of_y))
+        log_det = float(np.log(np.diag(chol)).sum())  # half of it
+        value = misfit + log_det - prior.value
+        return Value(value if np.isfinite(value) else np.inf, signal, noise, chol, prior)
+
+    def slopes(self, at: "Value") -> Evaluation:
+        """The same with its slopes, before `at` is asked for another θ."""
+        n, dim, prior = len(self.y), self.pairs.dim, at.prior
+        if not np.isfinite(at.value):
+            return Evaluation(np.inf, np.zeros_like(prior.slope), np.eye(len(prior.slope)))
+        tangents, B = self.pairs.latest, dpotri(at.chol, lower=1, overwrite_c=1)[0]
         weights, ones = dsymv(1.0, B, self.y, lower=1), dsymv(1.0, B, np.ones(n), lower=1)
-        mean_std = self.priors.mean_std
-        mean_var = 0.0 if mean_std is None else 1.0 / (ones.sum() + mean_std**-2.0)
-        mean = mean_var * weights.sum()
-        misfit = 0.5 * (self.y @ weights - mean * weights.sum())
-        weights -= mean * ones
+        mean_var = self._mean_var(float(ones.sum()))
+        weights -= mean_var * weights.sum() * ones
 
         moved = np.array([self.pairs.times(tangent, weights) for tangent in tangents])  # (P, n) ∂_i K w
-        moved[dim] += signal * weights
-        moved[dim + 1] += noise * self.relative * weights
+        moved[dim] += at.signal * weights
+        moved[dim + 1] += at.noise * self.relative * weights
         through = moved @ ones
         information = 0.5 * (moved @ dsymm(1.0, B, moved.T, lower=1) - mean_var * np.outer(through, through))
 
         pull = dsyr(-1.0, weights, lower=1, a=B, overwrite_a=1)  # B - w wᵀ, in the place of B
         diagonal = 0.5 * np.diag(pull)
-        grad = tangents @ pull.ravel(order="K")[lower]
-        grad[dim] += signal * diagonal.sum()
-        grad[dim + 1] += noise * (self.relative * diagonal).sum()
-        prior = self.priors.log_density(theta)
-        information += prior.information
-        value = float(misfit + log_det - prior.value)
-        return Evaluation(value, grad - prior.slope, information) if np.isfinite(value) else nowhere
+        grad = tangents @ pull.ravel(order="K")[self.pairs.lower]
+        grad[dim] += at.signal * diagonal.sum()
+        grad[dim + 1] += at.noise * (self.relative * diagonal).sum()
+        return Evaluation(at.value, grad - prior.slope, information + prior.information)
+
+    def _mean_var(self, precision: float) -> float:
+        """The variance of the mean, given 1ᵀ B 1; 0 where it is not learned."""
+        mean_std = self.priors.mean_std
+        return 0.0 if mean_std is None else 1.0 / (precision + mean_std**-2.0)
 
 
 def fit(
@@ -161,15 +185,15 @@ def descend(
         if promised < least or np.abs(step).max() < SHORTEST_MOVE:
             break
         there = np.clip(theta + step, low, high)
-        found = objective(there)
-        if found.value > value + ARMIJO * min(0.0, float(grad @ (there - theta))):
+        at = objective.at(there)
+        if at.value > value + ARMIJO * min(0.0, float(grad @ (there - theta))):
             step = 0.3 * step
             continue
-        gained, theta, value = value - found.value, there, found.value
+        gained, theta, value = value - at.value, there, at.value
         if gained < least and promised < 10.0 * least:
             break
-        grad = found.grad
-        step, promised = _newton(theta, grad, found.information, low, high)
+        _, grad, information = objective.slopes(at)
+        step, promised = _newton(theta, grad, information, low, high)
     return Descent(value, theta)
 
 

@@ -34,6 +34,7 @@ class PairCovariances:
         distances = columns.take(self._first, axis=1)
         distances -= columns.take(self._second, axis=1)
         self._keep(kernel, distances, additive)
+        self._matrix = np.zeros(len(X) ** 2)  # only what is `lower` is ever written
 
     @staticmethod
     def across(kernel: Kernel, points: Array, X: Array, *, additive: bool) -> "PairCovariances":
@@ -73,13 +74,17 @@ class PairCovariances:
         self._tangents[dim] = k
         return self._tangents
 
+    @property
+    def latest(self) -> Array:
+        """(P, Q) the latest `tangents`."""
+        return self._tangents
+
     def times(self, pairs: Array, right: Array) -> Array:
         """The symmetric matrix with these `pairs` (Q,), and no diagonal, times `right` (N,) or (N, M)."""
         n = len(right)
-        matrix = np.zeros(n * n)
-        matrix[self.lower] = pairs
+        self._matrix[self.lower] = pairs
         product = dsymv if right.ndim == 1 else dsymm
-        return np.asarray(product(1.0, matrix.reshape(n, n, order="F"), right, lower=1))
+        return np.asarray(product(1.0, self._matrix.reshape(n, n, order="F"), right, lower=1))
 
     def _effects(self, r2: Array, inverse: Array) -> tuple[Array, Array]:
         """Σ_j h0(r_j²) (Q,) and each -h1(r_j²) (D, Q), of unit variance.

@@ -73,7 +73,7 @@ def step_downhill(gp: GP, starts: Array) -> Array:
     along = ((slope * scales)[:, None] @ V)[:, 0] / size
     step = -(V @ along[:, :, None])[:, :, 0]
     step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LONGEST, 1.0)
-    return np.clip(starts + step * scales, 0.0, 1.0)
+    return np.asarray(np.clip(starts + step * scales, 0.0, 1.0))
 
 
 def _fall_of_mean(gp: GP) -> ValueAndGrad:

@@ -10,6 +10,7 @@ summed over all observations; the third of them that lies nearest to the best, o
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -83,13 +84,19 @@ class Measured:
     def outputs(self, warp: Warp, *, standardize: bool = True) -> Outputs:
         """Model units under a warp."""
         y = self.y if self.whole is None else self.whole
-        return Outputs.of(y, centre=not self.limit, warp=warp) if standardize else Outputs(warp=warp)
+        return units_of(y.tobytes(), not self.limit, warp) if standardize else Outputs(warp=warp)
 
     def some(self, count: int) -> "Measured":
         """`count` of the observations: a third nearest to `best`, the others spread over the cube."""
         order = np.argsort(np.abs(self.y - self.best), kind="stable")
         rows = np.sort(spread_out(self.X, order[: count // 3], count))
         return replace(self, X=self.X[rows], y=self.y[rows], whole=self.y)
+
+
+@lru_cache(maxsize=64)
+def units_of(y: bytes, centre: bool, warp: Warp) -> Outputs:
+    """`Outputs.of` observations, the latest of which are kept."""
+    return Outputs.of(np.frombuffer(y), centre=centre, warp=warp)
 
 
 def refit_warped(
@@ -164,7 +171,8 @@ def is_choice_due(data: Measured, warp: Warp) -> bool:
         return False
     if before == 0 or n >= (GROWTH if n <= SETTLED else LATE_GROWTH) * before:
         return True
-    ratio = data.outputs(warp).scale / Outputs.of(data.y[:before], centre=not data.limit, warp=warp).scale
+    then = units_of(data.y[:before].tobytes(), not data.limit, warp)
+    ratio = data.outputs(warp).scale / then.scale
     return max(ratio, 1.0 / ratio) > JUMP
 
 

@@ -1,6 +1,7 @@
 """Candidates: points that are compared before the local search starts from the best of them."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -73,7 +74,7 @@ def step_downhill(gp: GP, starts: Array) -> Array:
     along = ((slope * scales)[:, None] @ V)[:, 0] / size
     step = -(V @ along[:, :, None])[:, :, 0]
     step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LONGEST, 1.0)
-    return np.asarray(np.clip(starts + step * scales, 0.0, 1.0))
+    return np.asarray(np.minimum(np.maximum(starts + step * scales, 0.0), 1.0))
 
 
 def _fall_of_mean(gp: GP) -> ValueAndGrad:
@@ -107,6 +108,9 @@ def around(gp: GP, best: Array, count: int, rng: np.random.Generator) -> Array:
     return surroundings(best, np.asarray(gp.hyper.lengthscales), count, rng)
 
 
+@lru_cache(maxsize=16)
 def settled(count: int, dim: int, seed: int) -> Array:
-    """(count, dim) points all over the cube, the same ones for the same seed."""
-    return low_discrepancy(count, dim, np.random.default_rng(seed))
+    """(count, dim) points all over the cube, the same read-only ones for the same seed."""
+    points = low_discrepancy(count, dim, np.random.default_rng(seed))
+    points.flags.writeable = False
+    return points

@@ -150,7 +150,7 @@ class Context:
         near = around(gp, best, settings.raw_samples // 4, self.rng)
         if settings.descend:
             near = np.vstack([near, self._lowest_near(best)])
-        again = _read_only(settled(settings.raw_samples, near.shape[1], seed))
+        again = settled(settings.raw_samples, near.shape[1], seed)
         points = _read_only(np.vstack([again, near]))
         for each in (gp, *self.models.feasibility.constraints):
             each.keep_joined(again, near, points, again=True)

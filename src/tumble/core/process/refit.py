@@ -22,12 +22,13 @@ COLD_GROWTH = 1.5  # after that when data have doubled. It always does with 1.5 
 
 def refit(
     X: Array, y: Array, *, kernel: Kernel, priors: Priors, outputs: Outputs, last: Hyper | None,
-    always: bool = False, noise: float | None = None, count: int | None = None,
+    always: bool = False, anew: bool = False, noise: float | None = None, count: int | None = None,
 ) -> GP:  # fmt: skip
     """A process of X (N, D) and y (N,) in the user's units.
 
     last: the hyperparameters of the last fit. They are used again until `is_due`.
-    always: whether to learn them anew in any case.
+    always: whether to learn them anew after each observation.
+    anew: whether to learn them anew in any case.
     noise: its standard deviation in the user's units, where it is known.
     count: how many observations there are in all, where X and y are some of them.
     """
@@ -38,7 +39,7 @@ def refit(
     if len(y) == 0:
         return condition(kernel, priors.hyper_start(X.shape[1]), X, y)
     learned_from = 0 if last is None else last.learned_from
-    if last is not None and not always and not is_due(n, learned_from, X.shape[1]):
+    if last is not None and not (always or anew) and not is_due(n, learned_from, X.shape[1]):
         target = outputs.to_model(y)
         relative = relative_noise(y, priors, outputs)
         noise_var = None if relative is None else last.noise**2 * relative

@@ -124,21 +124,21 @@ def refit_warped(
     partly = n > MANY and is_learned
     taught = data.some(ENOUGH) if partly else data  # what hyperparameters are learned from
 
-    def fitted(by: Warp, start: Hyper | None, anew: bool) -> GP:
+    def fitted(by: Warp, start: Hyper | None, anew: bool = False) -> GP:
         units = taught.outputs(by, standardize=standardize)
         return refit(
-            taught.X, taught.y, kernel=kernel, priors=priors, outputs=units, last=start, always=anew,
-            noise=data.noise, count=n if partly else None,
+            taught.X, taught.y, kernel=kernel, priors=priors, outputs=units, last=start, always=always,
+            anew=anew, noise=data.noise, count=n if partly else None,
         )  # fmt: skip
 
     if not choose:
-        found = fitted(Warp(), last, always)
+        found = fitted(Warp(), last)
     elif not is_chosen:
-        found = fitted(warp, last, always)
+        found = fitted(warp, last)
     else:
-        current = fitted(replace(warp, chosen_from=n), last, True)
+        current = fitted(replace(warp, chosen_from=n), last, anew=True)
         start = current.hyper if n >= FEW else None
-        others = [fitted(by, start, True) for by in candidates(data) if by.knee != warp.knee]
+        others = [fitted(by, start, anew=True) for by in candidates(data) if by.knee != warp.knee]
         found = best_of(taught, current, others)
     return conditioned_on(data, found, priors) if partly else found
 

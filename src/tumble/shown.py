@@ -3,6 +3,7 @@
 import math
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 # Blue, vermilion, orange and grey: told apart with every kind of colour vision, on white and on black.
@@ -10,6 +11,7 @@ SAFE, FAILED, CRASHED, NEUTRAL = "#0a84d0", "#d55e00", "#e69f00", "#666666"
 
 NOT_SEEN = "no value was seen yet"
 DIGITS = 5  # of a number, where nothing asks for more
+FEWEST = 4  # beside an axis
 EXACT = 12  # of a number that somebody wrote
 ALL = 17  # that float64 has
 LONGEST = 1e12  # from which on a number is not written with all digits before its point
@@ -38,6 +40,21 @@ def digits_within(low: float, high: float) -> int:
     """
     more = math.floor(math.log10(max(abs(low), abs(high)) / (high - low)))
     return min(DIGITS + max(0, more), ALL)
+
+
+def told_apart(values: Sequence[float]) -> list[str]:
+    """Numbers beside an axis: with four digits, or with as many as make different numbers look different.
+
+    Examples
+    --------
+    >>> told_apart([0.0, 2.5, 5.0]), told_apart([2500.0, 2500.2, 2500.4])
+    (['0', '2.5', '5'], ['2500', '2500.2', '2500.4'])
+    """
+    for digits in range(FEWEST, ALL):
+        texts = [f"{value:.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            return texts
+    return [f"{value:.{ALL}g}" for value in values]
 
 
 def percent(p: float) -> str:

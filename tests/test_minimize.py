@@ -349,6 +349,7 @@ def test_the_function_may_change_its_argument():
         (bowl, {"x0": [[1.0, 3.0], [1.0]]}, "x0|expected"),
         (lambda x: "fast", {}, "fun must return a number"),
         (lambda x: (1.0, 2.0, 3.0), {}, "not 3 values"),
+        (lambda x: (1.0,), {}, "not 1 value;"),
         (lambda x: None, {}, "fun must return a number"),
         (lambda x: (1.0, [1.0]), {"method": "xs"}, "takes no constraints"),
         (bowl, {"method": "genetic"}, "method must be one of"),

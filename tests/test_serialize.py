@@ -247,6 +247,11 @@ def test_damage_anywhere_inside_is_refused_by_name_or_harmless(place, kind, rubb
         (("warm", "objective", "variance"), -1.0, "variance must be above 0, not -1.0"),
         (("warm", "objective", "lengthscales"), [1.0], "5 lengthscales are expected, not 1"),
         (("warm", "objective", "lengthscales"), 1.0, "lengthscales must be a list, not 1.0"),
+        (
+            ("warm", "laws"),
+            [{"width": 1.0, "freedom": None}] * 9,
+            "there are 9 laws, and hyperparameters of 1",
+        ),
         (("warm", "objective", "additive"), 2.0, r"additive must be a number from 0 to 1, not 2.0"),
         (("settings", "objective", "variance", "sigma"), -1.0, "settings.objective: variance"),
         (("settings", "objective", "lengthscale", "common"), -1.0, "settings.objective: lengthscale"),

@@ -82,6 +82,28 @@ def test_no_probability_is_shown_as_certain(p: float) -> None:
     assert shown.safety(p).endswith(shown.percent(p).removeprefix(">"))
 
 
+@given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.floats(0.0, 1.0))
+def test_a_number_of_a_range_is_shown_to_a_thousandth_of_it(low: float, width: float, share: float) -> None:
+    high = low + width
+    value = low + share * width
+    text = shown.number(value, shown.digits_within(low, high))
+    assert abs(float(text) - value) <= 1e-3 * (high - low)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (9.68241, "9.6824"),
+        (100000.25, "100000"),
+        (-123456.7, "-123457"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_no_digit_before_the_point_is_dropped(value: float, text: str) -> None:
+    assert shown.number(value) == text
+
+
 @given(st.floats(0.0, 0.9999))
 def test_a_probability_is_shown_to_four_digits(p: float) -> None:
     assert abs(float(shown.percent(p).removesuffix(" %")) / 100.0 - p) <= 0.5e-4 * 1.0001

@@ -48,11 +48,12 @@ def show(value: object) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that is nearest, as a question; empty where none is near.
 
-    Upper and lower case are no distance.
+    Upper and lower case are no distance. Letters that changed places are the likeliest slip.
     """
     words = {one.lower(): one for one in known}
-    close = difflib.get_close_matches(word.lower(), words, n=1)
-    return f"did you mean {words[close[0]]}?" if close else ""
+    close = difflib.get_close_matches(word.lower(), words)
+    turned = [one for one in close if sorted(one) == sorted(word.lower())]
+    return f"did you mean {words[(turned or close)[0]]}?" if close else ""
 
 
 def whole(value: object, name: str, low: int | None = None, high: int | None = None) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import checks
 from .errors import Failure, InputError
+from .shown import count
 from .trials import Outcome
 
 
@@ -66,7 +67,11 @@ def _unpack(returned: Any) -> tuple[Any, Any]:
             return value, constraints
     elif _is_number(returned):
         return returned, None
-    came = f"{len(returned)} values" if isinstance(returned, tuple) and len(returned) != 2 else repr(returned)
+    came = (
+        count(len(returned), "value")
+        if isinstance(returned, tuple) and len(returned) != 2
+        else repr(returned)
+    )
     raise InputError(
         f"fun must return a number, a pair (value, constraints) or a tumble.Outcome, not {came}; "
         'raise tumble.Failure("why") where a trial failed'

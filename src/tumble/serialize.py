@@ -236,7 +236,10 @@ def fitted_from_json(data: Any) -> Fitted | None:
         return None
     warps = tuple(_warp(w) for w in checks.items(data.get("warps", []), "warps"))
     laws = tuple(_law(law) for law in checks.items(data.get("laws", []), "laws"))
-    return Fitted(_hyper(data["objective"]), tuple(_hyper(h) for h in data["constraints"]), warps, laws)
+    limits = tuple(_hyper(h) for h in _items(data, "constraints"))
+    if len(laws) > len(limits):
+        raise InputError(f"there are {len(laws)} laws, and hyperparameters of {len(limits)} constraints")
+    return Fitted(_hyper(data["objective"]), limits, warps, laws)
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:

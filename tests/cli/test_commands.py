@@ -561,6 +561,16 @@ def test_a_method_without_a_safe_start_names_the_file_and_the_ways_out(cli: Cli,
     assert "opt.tell" not in err
 
 
+def test_a_setting_of_a_narrow_range_is_printed_with_the_digits_that_matter(cli: Cli, tmp_path: Path) -> None:
+    file = write_study(tmp_path, command="")
+    text = file.read_text().replace("x = { low = 0.0, high = 1.0 }", "x = { low = 2.4e9, high = 2.401e9 }")
+    file.write_text(text.replace("x = 0.2", "x = 2400123456.7"))
+    assert "\n  x = 2400123457\n  y = 0.3\n" in cli("ask", file)[1]
+    _, out, _ = cli("tell", file, 0, "cost=101325.25", "load=-1")
+    assert "cost=101325  load=-1  <-  x=2400123457  y=0.3" in out
+    assert "best      cost = 101325 in trial 0:  x=2400123457  y=0.3" in out
+
+
 def test_who_asks_is_told_of_a_result_that_a_killed_runner_had_kept(cli: Cli, tmp_path: Path) -> None:
     file = write_study(tmp_path)
     ledger = Ledger(read_study_file(file))

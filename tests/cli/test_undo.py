@@ -91,6 +91,19 @@ def test_at_a_terminal_the_trial_is_shown_and_asked_about(
     assert questions == []
 
 
+@pytest.mark.parametrize(("end", "code"), [(EOFError, 2), (KeyboardInterrupt, 130)])
+def test_ctrl_c_at_a_question_ends_the_command_as_anywhere(
+    cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException], code: int
+) -> None:
+    def stop(*_: object) -> str:
+        raise end
+
+    monkeypatch.setattr("tumble.cli.questions.is_at_terminal", lambda: True)
+    monkeypatch.setattr("click.termui.visible_prompt_func", stop)
+    assert cli("void", study, 2)[0] == code
+    assert counts(cli, study) == {"trials": 7, "voided": 0, "amended": 0}
+
+
 def test_yes_at_a_terminal_changes_it(cli: Cli, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answer(monkeypatch, "y")
     assert cli("amend", study, 2, "cost=0.5")[0] == 0

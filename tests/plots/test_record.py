@@ -1,6 +1,7 @@
 """The numbers of the trials."""
 
 import pytest
+from matplotlib.figure import Figure
 
 import tumble
 from tests.toys import small_optimizer
@@ -28,6 +29,18 @@ def test_forecasts_are_counted_in_their_bins() -> None:
     assert all(low <= p <= high for low, p, high in zip(data.low, data.predicted, data.high, strict=True))
     empty = plots.forecast_data(tumble.Optimizer([[0, 1]]))
     assert empty.count == []
+
+
+def test_the_marks_of_a_narrow_range_differ() -> None:
+    opt = tumble.Optimizer([(2500.0, 2500.4), (2.4e9, 2.401e9)], trials=3, seed=0)
+    for value in (2500.01, 2500.02):
+        opt.tell(opt.ask(), value)
+    first, second = plots.coordinates_data(opt).ticks
+    assert [text for _, text in first] == ["2500", "2500.1", "2500.2", "2500.3", "2500.4"]
+    assert len({text for _, text in second}) == 5
+    ax = Figure().add_subplot()
+    plots.draw_coordinates(ax, plots.coordinates_data(opt))
+    assert [text.get_text() for text in ax.texts][-2:] == ["2500.01", "2500.02"]
 
 
 def test_coordinates_lie_between_0_and_1() -> None:

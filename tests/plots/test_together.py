@@ -8,6 +8,7 @@ import pytest
 import tumble
 from tests.toys import small_optimizer
 from tumble import plots
+from tumble.space import Categorical, Float, Space
 
 
 def titles(figure) -> list[str]:
@@ -35,6 +36,17 @@ def test_a_figure_without_numbers_is_left_out(tmp_path: Path) -> None:
     figure.savefig(tmp_path / "overview.png")
     assert "the edge of safety" not in titles(figure)
     assert "expected gain of what is left" not in titles(figure)
+
+
+def test_a_name_with_a_dollar_is_written_as_it_is(tmp_path: Path) -> None:
+    space = Space({"cost $/h and $^": Float(0.0, 1.0), "b": Categorical(("$_{", "y"))})
+    opt = tumble.Optimizer(space, trials=8, failures=3, constraints=["$_{$"], seed=0)
+    for value in range(5):
+        opt.tell(opt.ask(), float(value), [-1.0])
+    figure = plots.overview(opt, label="$_{$")
+    figure.savefig(tmp_path / "overview.png")
+    along = next(ax for ax in figure.axes if "along cost" in ax.get_title())
+    assert along.get_xlabel() == r"cost \$/h and \$^"  # a \ before each $, which matplotlib takes away
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,6 +172,21 @@ def test_a_number_and_a_short_name_stay_on_one_line_beside_long_ones(browser: An
     process.close()
 
 
+def test_a_setting_has_all_the_digits_that_matter_in_its_range(browser: Any, tmp_path: Path) -> None:
+    file = study_by_hand(tmp_path)
+    text = file.read_text().replace("x = { low = 0.0, high = 1.0 }", "x = { low = 2500.0, high = 2500.4 }")
+    text = text.replace("x = 0.2", "x = 2500.23456\nn = 1234567")
+    file.write_text(text.replace("[constraints]", "n = { low = 1234000, high = 1235000 }\n[constraints]"))
+    process = Process(file)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(process.address)
+    page.click("#ask", timeout=180_000)
+    page.wait_for_selector("#result-cost", timeout=180_000)
+    assert page.locator(".parameters dd").all_text_contents() == ["2500.23456", "0.3", "1234567"]
+    page.close()
+    process.close()
+
+
 def test_what_is_typed_for_one_study_never_reaches_another_at_the_same_address(
     browser: Any, tmp_path: Path
 ) -> None:

@@ -359,6 +359,14 @@ def test_crashes_have_a_colour_and_a_place_of_their_own_among_the_coordinates() 
     assert outcome.values == (0, 1, 0, 2, 0)
 
 
+def test_the_marks_of_values_that_lie_close_together_differ() -> None:
+    opt = tumble.Optimizer([[0, 1]], trials=3, failures=3, seed=0)
+    for value in (2500.0, 2500.4):
+        opt.tell(opt.ask(), value)
+    (lines,) = plotly_figures.coordinates_figure(plots.coordinates_data(opt), "cost").data
+    assert lines.dimensions[1].ticktext == ("2500", "2500.1", "2500.2", "2500.3", "2500.4")
+
+
 def test_a_study_of_crashes_alone_is_drawn() -> None:
     opt = tumble.Optimizer([[0, 1]], trials=3, failures=3, seed=0)
     opt.tell(opt.ask(), failed=True)

@@ -192,6 +192,35 @@ def test_a_command_that_is_not_there_is_unusable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "print('cost=1')",
+            "Exec format error; if it is a script, begin it with a line such as #!/usr/bin/env python3",
+        ),
+        ("", 'or name the program that reads it first: command = ["python3", "rig.py", ...]'),
+        (
+            "#!/no/such/python\n",
+            "there is no such program as its first line names, '#!/no/such/python'; correct that line",
+        ),
+        (
+            "#!/bin/sh\r\n",
+            r"'#!/bin/sh\r', where the end of a line as Windows writes it counts; correct that line",
+        ),
+    ],
+)
+def test_of_a_script_that_cannot_be_started_its_first_line_is_said(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "rig.py"
+    file.write_bytes(text.encode())
+    file.chmod(0o755)
+    verdict = rig.run(study(tmp_path, "./rig.py", "{x}", "{word}"), SETTING, 0)
+    assert isinstance(verdict, rig.Unusable)
+    assert message in verdict.reason
+
+
+@pytest.mark.parametrize(
     "command",
     [
         ("./{word}", "{x}"),

@@ -280,6 +280,14 @@ BAD = {
         edit("low = 0.05", "lo = 0.05"),
         "parameters.feed.lo: unknown key; did you mean low?",
     ),
+    "letters of a key that changed places": (
+        edit("low = 0.05", "lgo = true, low = 0.05"),
+        "parameters.feed.lgo: unknown key; did you mean log?",
+    ),
+    "a name with a letter beyond a to z": (
+        edit("feed = {", "'größe' = {"),
+        "parameters.größe: a name has letters from a to z, digits and _ . - only",
+    ),
     "reversed bounds": (
         edit("low = 0.05, high = 0.4", "low = 0.4, high = 0.05"),
         "parameters.feed: low must be below",
@@ -344,7 +352,7 @@ BAD = {
     ),
     "a parameter's bad name": (
         edit("feed = { low", '"my feed" = { low'),
-        "parameters.my feed: a name has letters",
+        "parameters.my feed: a name has letters from a to z",
     ),
     "the reserved name": (edit("feed = { low", "trial = { low"), "is not 'trial'; rename it"),
     "a limit without a sense": (edit('"<= 12"', '"12"'), 'constraints.torque: expected "<= number"'),

@@ -27,13 +27,18 @@ def confirm_at_terminal(question: str, yes: bool) -> None:
     Raises
     ------
     InputError
-        If the answer is no.
+        If the answer is no, or the input is at its end.
+    KeyboardInterrupt
+        If the answer is Ctrl-C.
     """
     if yes or not is_at_terminal():
         return
     try:
         agreed = click.confirm(show.printable(question), err=True)
-    except click.Abort:  # Ctrl-C, or the end of the input
+    except click.Abort as end:  # Ctrl-C, or the end of the input
+        if isinstance(end.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        print(file=sys.stderr)  # the question's line has no end yet
         agreed = False
     if not agreed:
         raise InputError("nothing was changed, because the answer was no; --yes answers beforehand")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tumble import shown
 from tumble.shown import count
@@ -28,12 +28,12 @@ def as_json(value: object) -> str:
 
 
 def number(value: object) -> str:
-    """A value with at most five digits."""
+    """A value with five digits, and never with fewer than stand before its point."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return shown.number(value) if isinstance(value, float) else str(value)
 
 
 def percent(p: float | None) -> str:
@@ -57,7 +57,7 @@ def _written_out(letter: str) -> str:
     return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else ascii(letter)[1:-1]
 
 
-def pairs(values: dict[str, Any]) -> str:
+def pairs(values: Mapping[str, object]) -> str:
     """The values as name=value, in one line."""
     return "  ".join(f"{name}={number(value)}" for name, value in values.items())
 
@@ -65,13 +65,14 @@ def pairs(values: dict[str, Any]) -> str:
 def setting(entry: Entry, config: StudyConfig) -> str:
     """The setting of a trial; one whose runner still decides, or died before it did, has none."""
     is_decided = all(name in entry.parameters for name in config.space.names)
-    return pairs(entry.parameters) if is_decided else "its setting is not decided yet"
+    return pairs(config.in_words(entry.parameters)) if is_decided else "its setting is not decided yet"
 
 
 def suggestion(found: Suggestion, config: StudyConfig) -> str:
     """A trial to run by hand, and how to tell it."""
     results = " ".join(f"{name}=..." for name in config.result_names)
-    lines = [f"trial {found.number}", *(f"  {k} = {number(v)}" for k, v in found.x.items()), found.why]
+    values = [f"  {name} = {value}" for name, value in config.in_words(found.x).items()]
+    lines = [f"trial {found.number}", *values, found.why]
     lines += [] if found.alarm is None else [f"alarm: {found.alarm}"]
     tell = f"tumble tell {shown.as_word(config.path)} {found.number}"
     lines += ["", f"then: {tell} {results}", f'  or: {tell} --failed "why"']
@@ -88,7 +89,7 @@ def line(entry: Entry, config: StudyConfig) -> str:
         amended += f" after {count(len(entry.retries), 'retry', 'retries')}"
     outcome = f"{entry.outcome} " if entry.results else entry.outcome
     head = f"{entry.trial:>4}  {mode:<8}{percent(entry.p_safe):>9}  {outcome:<9}"
-    text = f"{head}{pairs(entry.results)}{reason}{amended}  <-  {pairs(entry.parameters)}"
+    text = f"{head}{pairs(entry.results)}{reason}{amended}  <-  {pairs(config.in_words(entry.parameters))}"
     return in_line(text.rstrip())
 
 
@@ -124,13 +125,14 @@ def best(found: Found | None, config: StudyConfig) -> str:
     """The best safe trial."""
     if found is None:
         return "nothing safe was seen yet"
-    return f"{config.objective} = {number(found.value)} in trial {found.trial}:  {pairs(found.parameters)}"
+    setting = pairs(config.in_words(found.parameters))
+    return f"{config.objective} = {number(found.value)} in trial {found.trial}:  {setting}"
 
 
 def expected(found: Expected, config: StudyConfig) -> str:
     """The safe trial that is expected to be best, noise apart."""
     value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g}"
-    return f"{value} in trial {found.number}, noise averaged:  {pairs(found.x)}"
+    return f"{value} in trial {found.number}, noise averaged:  {pairs(config.in_words(found.x))}"
 
 
 def recommended(found: Recommended | None, config: StudyConfig) -> str:
@@ -143,7 +145,7 @@ def recommended(found: Recommended | None, config: StudyConfig) -> str:
     value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g} expected"
     if found.mean != found.mean:
         value = shown.NOT_SEEN
-    return f"{pairs(found.x)}  ({value}, {sure})"
+    return f"{pairs(config.in_words(found.x))}  ({value}, {sure})"
 
 
 def is_better(found: Found, choice: Recommended, config: StudyConfig) -> bool:

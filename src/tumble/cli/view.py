@@ -69,7 +69,8 @@ def live_view(ledger: Ledger, width: int, height: int, now: datetime) -> Group:
 
 def _rows(entries: Sequence[Entry], config: StudyConfig, width: int, now: datetime) -> Iterator[list[Text]]:
     """The line of titles, and the lines of each trial."""
-    settings = Column("setting", tuple(show.printable(show.pairs(e.parameters)) for e in entries))
+    texts = [show.pairs(config.in_words(e.parameters)) for e in entries]
+    settings = Column("setting", tuple(show.printable(text) for text in texts))
     columns = _fitting(_columns(entries, settings, config, now), settings, width)
     yield [Text(GAP.join(column.padded(column.title) for column in columns).rstrip(), style="bold")]
     for k, entry in enumerate(entries):

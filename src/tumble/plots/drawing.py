@@ -50,7 +50,12 @@ def draw_progress(ax: Axes, data: Progress, label: str = "value") -> None:
         name_point(ax, data.number[-1], best[-1], f"best {best[-1]:.4g}", NEUTRAL)
     if spans_decades([v for _, v, _ in trials if v is not None]):
         ax.set_yscale("log")
-    ax.set(xlabel="trial", ylabel=label)
+    ax.set(xlabel="trial", ylabel=plain(label))
+
+
+def plain(text: str) -> str:
+    """A name as it is: matplotlib takes what stands between two $ for mathematics."""
+    return text.replace("$", r"\$")
 
 
 def spans_decades(values: Sequence[float]) -> bool:
@@ -128,11 +133,11 @@ def draw_slice(ax: Axes, data: Slice, level: float, label: str = "value") -> Non
     ax.fill_between(x, mean - 2 * std, mean + 2 * std, color=NEUTRAL, alpha=0.2, linewidth=0)
     for low, high in safe_ranges(x, data.p_safe, level):
         ax.axvspan(low, high, color=SAFE, alpha=0.12, linewidth=0)
-    ax.set(xlabel=data.name, ylabel=label)
+    ax.set(xlabel=plain(data.name), ylabel=plain(label))
     if data.log:
         ax.set_xscale("log")
     if x is not data.values:
-        ax.set_xticks(x, [str(value) for value in data.values])
+        ax.set_xticks(x, [plain(str(value)) for value in data.values])
 
 
 def draw_crossings(top: Axes, bottom: Axes, data: Slice, level: float, label: str = "value") -> None:
@@ -153,7 +158,7 @@ def draw_crossings(top: Axes, bottom: Axes, data: Slice, level: float, label: st
     top.set(xlabel="")
     x: list[Any] = data.values if _is_numeric(data.values) else list(range(len(data.values)))
     bottom.plot(x, data.crossings, color=NEUTRAL)
-    bottom.set(xlabel=data.name, ylabel="crossings of the best level (scaled)", ylim=(0, 1.05))
+    bottom.set(xlabel=plain(data.name), ylabel="crossings of the best level (scaled)", ylim=(0, 1.05))
 
 
 def _is_numeric(values: list[Choice]) -> bool:

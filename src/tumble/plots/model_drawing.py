@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tumble.plots.drawing import plain
 from tumble.plots.gain import GainPath
 from tumble.plots.importance import Importance
 from tumble.plots.margins import Margins
 from tumble.plots.record import Coordinates
 from tumble.plots.surface import Surface
-from tumble.shown import CRASHED, FAILED, NEUTRAL, SAFE
+from tumble.shown import CRASHED, FAILED, NEUTRAL, SAFE, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,7 @@ def draw_margins(ax: Axes, data: Margins) -> None:
             broken = margin < 0
             ax.scatter(number, margin, c=FAILED if broken else SAFE, marker="x" if broken else "o", zorder=3)
     ax.axhline(0.0, color=FAILED, linewidth=1)
-    ax.set(xlabel="trial", ylabel=f"margin of {data.name}")
+    ax.set(xlabel="trial", ylabel=f"margin of {plain(data.name)}")
 
 
 def draw_importance(ax: Axes, data: Importance, label: str = "value") -> None:
@@ -51,9 +52,9 @@ def draw_importance(ax: Axes, data: Importance, label: str = "value") -> None:
         What the value is called.
     """
     rows = np.arange(len(data.name))
-    ax.barh(rows - 0.2, data.value, 0.4, color=NEUTRAL, label=f"of {label}")
+    ax.barh(rows - 0.2, data.value, 0.4, color=NEUTRAL, label=f"of {plain(label)}")
     ax.barh(rows + 0.2, data.p_safe, 0.4, color=SAFE, label="of P(safe)")
-    ax.set_yticks(rows, data.name)
+    ax.set_yticks(rows, [plain(name) for name in data.name])
     ax.invert_yaxis()
     ax.set(xlabel="share of the variance", xlim=(0, 1.02))
     ax.legend(frameon=False)
@@ -78,7 +79,7 @@ def draw_surface(ax: Axes, data: Surface) -> None:
     for x, y, failed in zip(data.tried_x, data.tried_y, data.failed, strict=True):
         ax.scatter(x, y, c=FAILED if failed else SAFE, marker="x" if failed else "o", zorder=3)
     ax.scatter(*data.at, c="white", edgecolors="black", marker="D", s=60, zorder=4)
-    ax.set(xlabel=data.names[0], ylabel=data.names[1])
+    ax.set(xlabel=plain(data.names[0]), ylabel=plain(data.names[1]))
     if data.log[0]:
         ax.set_xscale("log")
     if data.log[1]:
@@ -100,7 +101,7 @@ def draw_gain(ax: Axes, data: GainPath, label: str = "value") -> None:
     ax.plot(data.number, data.expected, color=NEUTRAL, label="expected gain")
     bound = [np.nan if b is None else b for b in data.bound]
     ax.plot(data.number, bound, color=NEUTRAL, linestyle=":", alpha=0.6, label="a bound of it")
-    ax.set(xlabel="trial", ylabel=f"gain in {label}")
+    ax.set(xlabel="trial", ylabel=f"gain in {plain(label)}")
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False)
 
@@ -124,12 +125,12 @@ def draw_coordinates(ax: Axes, data: Coordinates, label: str = "value") -> None:
         end = 1.06 if value is None else (value - low) / (high - low) if high > low else 0.5
         colour = CRASHED if data.crashed[j] else FAILED if data.failed[j] else SAFE
         ax.plot(axes, [*(column[j] for column in data.columns), end], color=colour, alpha=0.7)
-    ends = [(0.0, f"{low:.4g}"), (1.0, f"{high:.4g}")] if high > low else [(0.5, f"{low:.4g}")]
-    ends = ends if known else []
+    places = ((0.0, 1.0) if high > low else (0.5,)) if known else ()
+    ends = list(zip(places, told_apart([low, high]), strict=False))
     for i, ticks in enumerate([*data.ticks, ends]):
         ax.axvline(i, color=NEUTRAL, linewidth=0.8)
-        for place, text in ticks:
+        for place, text in ((place, plain(text)) for place, text in ticks):
             ax.annotate(text, (i, place), (3, 0), textcoords="offset points", fontsize="small", va="center")
-    ax.set_xticks(list(axes), [*data.names, label])
+    ax.set_xticks(list(axes), [plain(name) for name in (*data.names, label)])
     ax.set_yticks([])
     ax.set(ylim=(-0.05, 1.12))

@@ -15,6 +15,7 @@ from tumble import counting
 from tumble.core import budget
 from tumble.optimizer import Optimizer
 from tumble.parameters import Categorical, Choice, Fixed, Searched
+from tumble.shown import told_apart
 from tumble.trials import Trial
 
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)  # of the bins of P(safe)
@@ -203,7 +204,8 @@ def coordinates_data(opt: Optimizer, sign: float = 1.0) -> Coordinates:
     searched = {name: p for name, p in opt.space.parameters.items() if not isinstance(p, Fixed)}
     for name, parameter in searched.items():
         columns.append([_place(parameter, values[name]) for values in settings])
-        ticks.append([(_place(parameter, value), _label(value)) for value in _few(parameter)])
+        few = _few(parameter)
+        ticks.append([(_place(parameter, v), text) for v, text in zip(few, _labels(few), strict=True)])
     return Coordinates(
         names=list(searched),
         columns=columns,
@@ -235,5 +237,6 @@ def _place(parameter: Searched, value: Choice) -> float:
     return float(parameter.encode(value)[0])
 
 
-def _label(value: Choice) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _labels(values: list[Choice]) -> list[str]:
+    numbers = [value for value in values if isinstance(value, float)]
+    return told_apart(numbers) if len(numbers) == len(values) else [str(value) for value in values]

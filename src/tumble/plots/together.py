@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from tumble.optimizer import Optimizer
-from tumble.plots.drawing import draw_budget, draw_forecast, draw_progress, draw_slice
+from tumble.plots.drawing import draw_budget, draw_forecast, draw_progress, draw_slice, plain
 from tumble.plots.gain import gain_data
 from tumble.plots.importance import importance_data
 from tumble.plots.margins import margins_data
@@ -68,7 +68,7 @@ def overview(opt: Optimizer, sign: float = 1.0, label: str = "value") -> Figure:
     grid = figure.add_gridspec(last + 1, COLUMNS)
     for k, (title, draw) in enumerate(drawings):
         ax = figure.add_subplot(grid[divmod(k, COLUMNS)])
-        ax.set_title(title, fontsize="medium")
+        ax.set_title(plain(title), fontsize="medium")
         draw(ax)
     wide = figure.add_subplot(grid[last, first:])
     wide.set_title("every trial through its parameters", fontsize="medium")

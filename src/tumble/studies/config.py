@@ -16,6 +16,7 @@ from tumble.methods import MethodName
 from tumble.parameters import Choice
 from tumble.space import Space
 from tumble.studies.limits import Limit
+from tumble.studies.values import in_words
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")  # {name} in a word of the command
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")  # of a parameter or a result
@@ -105,6 +106,10 @@ class StudyConfig:
         values = {**self.defaults, **self.fixed, **setting}
         known = {name: values[name] for name in self.space.names if name in values}
         return {**known, **values}
+
+    def in_words(self, setting: Mapping[str, object]) -> dict[str, str]:
+        """The values of a setting as a person reads them, and sets them at a machine."""
+        return {name: in_words(self.space.parameters.get(name), value) for name, value in setting.items()}
 
     @property
     def result_names(self) -> tuple[str, ...]:

@@ -172,7 +172,9 @@ def exact(space: Space, setting: Mapping[str, Choice]) -> dict[str, Choice]:
 
 def _check_name(name: str) -> None:
     if not NAME.fullmatch(name) or name == "trial":
-        rule = "a name has letters, digits and _ . - only, starts with a letter and is not 'trial'"
+        rule = (
+            "a name has letters from a to z, digits and _ . - only, starts with a letter and is not 'trial'"
+        )
         raise InputError(f"{rule}; rename it")
 
 

@@ -79,7 +79,7 @@ class Plan:
             f"{count(self.trials, 'trial')}{self._survey}.",
         ]
         if self.costs:
-            lines += ["If every bold trial fails (the first one is trial 1 here):", *map(str, self.costs)]
+            lines += ["If every bold trial fails (trials are counted from 1 here):", *map(str, self.costs)]
         if len(self.costs) == self.failures > 0 and self.costs[-1].trial < self.trials:
             lines += [f"With none left after that, P(safe) >= {_shown(self.rho_end)} is asked for."]
         return "\n".join(lines)

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from tumble import plots
 from tumble.plots import CRASHED, FAILED, NEUTRAL, SAFE
+from tumble.shown import told_apart
 from tumble.studies.figures import numbers
 
 if TYPE_CHECKING:
@@ -201,7 +202,8 @@ def _value_axis(values: list[float | None], label: str) -> dict[str, Any]:
     """The values, and above them a place for the trials that have none, if there are any."""
     known = [v for v in values if v is not None] or [0.0]
     low, high = min(known), max(known)
-    ticks = {f"{tick:.4g}": tick for tick in np.unique(np.linspace(low, high, 5)).tolist()}
+    marks = np.unique(np.linspace(low, high, 5)).tolist()
+    ticks = dict(zip(told_apart(marks), marks, strict=True))
     nowhere = high + 0.15 * ((high - low) or 1.0)
     if None in values:
         ticks["none"] = nowhere

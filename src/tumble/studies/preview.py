@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tumble.errors import BudgetExhausted
-from tumble.shown import safety
+from tumble.shown import number, safety
 from tumble.studies.ledger import Ledger
 
 
@@ -28,12 +28,9 @@ def next_setting(ledger: Ledger) -> str:
         found = ledger.optimizer().suggest(len(ledger.entries()))
     except BudgetExhausted as error:
         return f"none: {error}"
-    setting = ", ".join(f"{name} = {_short(value)}" for name, value in config.completed(found.x).items())
+    values = config.in_words(config.completed(found.x))
+    setting = ", ".join(f"{name} = {value}" for name, value in values.items())
     promise = "nothing is known yet" if found.mode == "start" else safety(found.p_safe)
     if math.isfinite(found.mean):
-        promise += f", {config.objective} = {config.sign * found.mean:.5g} ± {found.std:.2g} predicted"
+        promise += f", {config.objective} = {number(config.sign * found.mean)} ± {found.std:.2g} predicted"
     return f"{setting} ({found.mode}: {promise})"
-
-
-def _short(value: object) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)

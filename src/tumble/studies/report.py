@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tumble import __version__
 from tumble.serialize import plain
-from tumble.shown import NOT_SEEN, count, safety
+from tumble.shown import NOT_SEEN, count, number, safety
 from tumble.studies.config import StudyConfig
 from tumble.studies.figures import numbers
 from tumble.studies.preview import next_setting
@@ -72,10 +72,12 @@ def _summary(ledger: Ledger) -> dict[str, str]:
     budget = "no limit" if config.failures is None else f"{status.failures_left} left of {config.failures}"
     best = "nothing safe was seen yet"
     if status.best is not None:
-        values = _pairs(status.best.parameters)
+        values = _pairs(config.in_words(status.best.parameters))
         best = f"{config.objective} = {_short(status.best.value)} in trial {status.best.trial}: {values}"
     told = f"{status.trials} told, {status.pending} in flight, {status.trials_left} left of {config.trials}"
-    running = [f"trial {e.trial}: {_pairs(e.parameters)}" for e in ledger.entries() if e.is_running]
+    running = [
+        f"trial {e.trial}: {_pairs(config.in_words(e.parameters))}" for e in ledger.entries() if e.is_running
+    ]
     rows = {
         "objective": f"{'maximise' if config.maximize else 'minimise'} {config.objective}",
         "limits": ", ".join(map(str, config.limits)) or "none",
@@ -115,8 +117,8 @@ def _recommended(found: Recommended | None, config: StudyConfig) -> str:
         return "nothing yet"
     sure = "" if found.reached else ", the safest point known"
     is_seen = found.mean == found.mean
-    value = f"{config.objective} = {found.mean:.5g} ± {found.std:.2g}" if is_seen else NOT_SEEN
-    return f"{_pairs(found.x)} ({safety(found.p_safe)}{sure}; {value})"
+    value = f"{config.objective} = {number(found.mean)} ± {found.std:.2g}" if is_seen else NOT_SEEN
+    return f"{_pairs(config.in_words(found.x))} ({safety(found.p_safe)}{sure}; {value})"
 
 
 def _table(ledger: Ledger) -> str:
@@ -131,7 +133,7 @@ def _row(entry: Entry, config: StudyConfig, titles: tuple[str, ...]) -> str:
     values = [
         str(entry.trial),
         f"{entry.outcome}{'' if entry.reading.billed else ', evidence'}{', amended' * entry.is_amended}",
-        _pairs(entry.parameters),
+        _pairs(config.in_words(entry.parameters)),
         _pairs(entry.results),
         *(_short(value) for value in (note.get("mode"), note.get("rho"), entry.p_safe)),
         " ".join(filter(None, [str(note.get("why", "")), entry.reason(config), *map(str, entry.changes)])),
@@ -147,4 +149,4 @@ def _pairs(values: Mapping[str, object]) -> str:
 def _short(value: object) -> str:
     if value is None:
         return ""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)

@@ -17,6 +17,7 @@ can't be started                      `Unusable`
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -41,6 +42,7 @@ KEPT = 2**20  # bytes of an output that are looked at
 TAIL = 4000  # characters of output that are kept for a message
 TWICE = "given twice"  # what a name says that stands twice in a result
 LONGEST_NAME = 200  # characters of the name of a result
+LONGEST_PATH = 4096  # bytes of the first line of a script
 LAST = 300  # characters of the last line of the error stream that are part of a reason
 COMMA = re.compile(  # within a number; a name is read from its beginning only: one may have a million letters
     rf"(?<![A-Za-z0-9_.-])({NAME.pattern})=([-+]?\d*,\d+(?:[eE][-+]?\d+)?)(?=[\s;]|$)"
@@ -121,6 +123,23 @@ def _without_script(command: tuple[str, ...], folder: Path) -> str:
     return "" if file.exists() else f"there is no script {file}; write it, or correct the path"
 
 
+def _why_not(error: Exception, file: Path) -> str:
+    """Why a command can't be started; of a script that is there, what is wrong with its first line."""
+    why = getattr(error, "strerror", None) or str(error)
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOEXEC, errno.ENOENT):
+        return why
+    if error.errno == errno.ENOEXEC:
+        line = "begin it with a line such as #!/usr/bin/env python3"
+        other = f'command = ["python3", "{file.name}", ...]'
+        return f"{why}; if it is a script, {line}, or name the program that reads it first: {other}"
+    with contextlib.suppress(OSError), file.open("rb") as script:
+        first = script.readline(LONGEST_PATH).removesuffix(b"\n").decode(errors="replace")
+        if first.startswith("#!"):
+            ends = ", where the end of a line as Windows writes it counts" if first.endswith("\r") else ""
+            return f"there is no such program as its first line names, {first!r}{ends}; correct that line"
+    return why
+
+
 def command_line(command: tuple[str, ...], parameters: Mapping[str, Choice], trial: int) -> list[str]:
     """The words to run: every {name} is replaced by its value, once, and a value never becomes two words."""
     values = {name: _text(value) for name, value in parameters.items()} | {"trial": str(trial)}
@@ -161,14 +180,15 @@ def run(
     assert config.command is not None
     words = command_line(config.command, parameters, trial)
     environment = {"TUMBLE_TRIAL": str(trial), "TUMBLE_PARAMETERS": json.dumps(dict(parameters))}
+    folder = config.path.absolute().parent
     with contextlib.ExitStack() as files:
         try:
             out, err = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
-            folder = config.path.absolute().parent
             process = processes.start(words, folder, environment | {processes.MARK: mark}, out, err)
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            return Unusable(f"the command {words[0]!r} can't be started: {why}")
+            return Unusable(
+                f"the command {words[0]!r} can't be started: {_why_not(error, folder / words[0])}"
+            )
         timed_out = processes.wait(process, config.timeout, beat, beat_seconds)
         text, errors = _content(out), _content(err)
     if timed_out:

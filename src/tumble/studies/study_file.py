@@ -224,7 +224,9 @@ def _with_known(space: Space, texts: Sequence[str]) -> Space:
 def _check_names(config: StudyConfig) -> None:
     for name in config.result_names:
         if not NAME.fullmatch(name):
-            message = f"{name!r} can't be the name of a result; use letters, digits and _ . - only"
+            message = (
+                f"{name!r} can't be the name of a result; use letters from a to z, digits and _ . - only"
+            )
             raise _wrong(config.path, "objective" if name == config.objective else "constraints", message)
         if name in config.space.names:
             message = f"{name!r} is a parameter and a result at once; rename one of them"

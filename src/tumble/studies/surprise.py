@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from tumble.shown import as_word
+from tumble.shown import as_word, number
 from tumble.studies.config import StudyConfig
 from tumble.studies.ledger import Ledger
 from tumble.studies.records import Entry
@@ -75,7 +75,7 @@ def surprises(
         mean, std = _predicted(config, entry, name)
         seen = [r[name] for r in told if name in r]
         if math.isfinite(value) and is_surprising(value, mean, std, seen):
-            found.append(f"{name} = {value:.5g}, where {mean:.4g} ± {std:.2g} was predicted")
+            found.append(f"{name} = {number(value)}, where {mean:.4g} ± {std:.2g} was predicted")
     return found
 
 

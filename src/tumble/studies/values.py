@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tumble import checks
 from tumble.errors import InputError
-from tumble.parameters import Categorical, Choice, Fixed, Parameter
+from tumble.parameters import Categorical, Choice, Fixed, Float, Parameter
+from tumble.shown import EXACT, digits_within, number
 from tumble.space import Space
 from tumble.studies.csv_table import DECIMAL_COMMA, THOUSANDS
 from tumble.studies.errors import StudyFileError
@@ -132,6 +133,19 @@ def parse_setting(space: Space, words: Mapping[str, str]) -> dict[str, Choice]:
             every = " ".join(f"{n}=..." for n in space.names if n not in space.fixed)
             raise InputError(f"{name} is missing; name every parameter: {every}")
     return setting
+
+
+def in_words(parameter: Parameter | None, value: object) -> str:
+    """A value as a person reads it, and sets it at a machine.
+
+    A number of a range has all the digits that matter there: a range from 2500 to 2500.4 needs eight. One of
+    a grid, a fixed one and a choice are written out.
+    """
+    if not isinstance(value, float):
+        return str(value)
+    if isinstance(parameter, Float) and parameter.step is None:
+        return number(value, digits_within(parameter.low, parameter.high))
+    return number(value, EXACT)
 
 
 def _with_point(written: str, decimal_comma: bool) -> str:

@@ -131,8 +131,20 @@
 
   function number(value) {
     if (typeof value !== "number") return value === null || value === undefined ? "–" : String(value);
-    return String(Number(value.toPrecision(6)));
+    const whole = Math.abs(value) < 1e12 ? Math.abs(value).toFixed(0).length : 0;
+    return String(Number(value.toPrecision(Math.max(6, whole))));
   }
+
+  // A value of a setting, which a person sets at a machine: with all the digits that matter in its range.
+  function setting(name, value) {
+    const range = state.study.parameters[name] || {};
+    if (typeof value !== "number") return number(value);
+    if (typeof range.low !== "number" || range.type !== "float" || range.step) return String(Number(value.toPrecision(12)));
+    const more = Math.floor(Math.log10(Math.max(Math.abs(range.low), Math.abs(range.high)) / (range.high - range.low)));
+    return String(Number(value.toPrecision(Math.min(17, 6 + Math.max(0, more)))));
+  }
+
+  function settings(values) { return Object.entries(values).map(([k, v]) => `${k} = ${setting(k, v)}`).join(", "); }
 
   // The number that a text says; NaN where it says none, also for 0x10, which the command line refuses.
   function parsed(text) { return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN; }
@@ -327,7 +339,7 @@
   }
 
   function settingParts(trial) {
-    const list = make("dl", {class: "parameters"}, ...Object.entries(trial.parameters).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, number(value)))));
+    const list = make("dl", {class: "parameters"}, ...Object.entries(trial.parameters).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, setting(name, value)))));
     return [list, ...promise(trial), ...(trial.by_hand ? resultForm(trial, false) : [make("p", {}, "A machine runs this trial; it tells the result itself.")])];
   }
 
@@ -454,8 +466,8 @@
     const place = $("best-body"), {best, recommended} = state.best || {};
     if (!best && !recommended) { place.replaceChildren(make("p", {}, "Nothing safe was seen yet.")); return; }
     const parts = [];
-    if (best) parts.push(make("p", {}, make("b", {}, `${state.study.objective} = ${number(best.value)}`), ` in trial ${best.trial}: ${pairs(best.parameters)}`));
-    if (recommended) parts.push(make("p", {}, make("b", {}, "Recommended: "), `${pairs(recommended.parameters)}; ${state.study.objective} = ${short(recommended.mean)} ± ${spread(recommended.std)} expected, safe with ${percent(recommended.p_safe)}${recommended.reached ? "" : ", which is less than asked for: the safest setting known"}`));
+    if (best) parts.push(make("p", {}, make("b", {}, `${state.study.objective} = ${number(best.value)}`), ` in trial ${best.trial}: ${settings(best.parameters)}`));
+    if (recommended) parts.push(make("p", {}, make("b", {}, "Recommended: "), `${settings(recommended.parameters)}; ${state.study.objective} = ${short(recommended.mean)} ± ${spread(recommended.std)} expected, safe with ${percent(recommended.p_safe)}${recommended.reached ? "" : ", which is less than asked for: the safest setting known"}`));
     if (typeof state.status.expected_gain === "number") parts.push(make("p", {}, `Expected gain of the trials left: ${short(state.status.expected_gain)}`));
     place.replaceChildren(...parts);
   }
@@ -467,7 +479,7 @@
     const rows = [...state.trials.values()].reverse().map(t => make("tr", {},
       make("th", {scope: "row"}, String(t.trial)),
       make("td", {class: `outcome-${t.outcome}`}, t.outcome + (!t.billed && (TOLD.includes(t.outcome) || t.outcome === "never") ? ", evidence" : "") + (t.amended ? ", amended" : "")),
-      ...names.map(n => make("td", {class: String(t.parameters[n]).includes(" ") ? "long" : ""}, number(t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
+      ...names.map(n => make("td", {class: String(t.parameters[n]).includes(" ") ? "long" : ""}, setting(n, t.parameters[n]))), ...results.map(n => make("td", {}, number(t.results[n]))),
       make("td", {}, percent(t.p_safe)), make("td", {class: "why"}, [t.why, t.reason, ...t.changes].filter(Boolean).join(" ")),
       make("td", {}, ...(TOLD.includes(t.outcome) && t.billed ? [
         make("button", {class: "small", type: "button", "aria-label": `correct trial ${t.trial}`, onclick: () => { state.mode = {kind: "amend", trial: t.trial}; render(); $("next").focus(); }}, "correct"),
@@ -484,7 +496,7 @@
     for (const [name, p] of Object.entries(state.study.parameters)) {
       if (p.type === "fixed") continue;
       const id = `own-${name}`;
-      const range = p.choices ? "" : `${number(p.low)} to ${number(p.high)}`;
+      const range = p.choices ? "" : `${setting(name, p.low)} to ${setting(name, p.high)}`;
       const field = p.choices
         ? make("select", {id, "data-name": name}, ...p.choices.map((c, i) => make("option", {value: String(i), selected: draft[name] === String(i)}, String(c))))
         : make("input", {id, "data-name": name, inputmode: "decimal", autocomplete: "off", value: draft[name] || ""});

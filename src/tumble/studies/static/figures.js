@@ -422,7 +422,7 @@ const Figures = (() => {
       plot.line(x(i), y(0), x(i), y(1), "axis");
       plot.text(x(i), 22, clipped(name, 14), "label", "middle");
       const values = known.length ? [[0, ends[0]], [1, ends[1]]] : [];
-      const ticks = i < d.names.length ? d.ticks[i].map(([place, text]) => [place, clipped(String(text), 9)]) : values;
+      const ticks = i < d.names.length ? d.ticks[i].map(([place, text]) => [place, clipped(String(text), Number.isFinite(Number(text)) ? 13 : 9)]) : values;
       for (const [place, text] of ticks) plot.text(x(i) + 6, y(place) + 4, text, "tick");
     });
     return [plot.svg, legend([["trace safe", "safe"], ["trace failed", "failed"], ["trace crashed", "crashed, ends above the values"]])];

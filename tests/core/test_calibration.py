@@ -58,3 +58,14 @@ def test_reliability_counts_what_was_claimed_and_what_held(outcomes):
     claimed = [(q, f) for q, f in outcomes if q >= 0.9]
     assert (found.level, found.claimed) == (0.9, len(claimed))
     assert found.held == sum(not f for _, f in claimed)
+
+
+def test_only_the_largest_errors_are_turned_into_scores():
+    errors, seen = np.arange(1.0, 31.0), []
+
+    def scored(largest):
+        seen.append(largest)
+        return 2.0 * largest
+
+    assert widening(errors, UPPER_QUARTILE, scored) == pytest.approx(2.0 * widening(errors, UPPER_QUARTILE))
+    np.testing.assert_array_equal(seen[0], np.arange(30.0, 24.0, -1.0))  # a fifth of them

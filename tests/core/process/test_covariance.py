@@ -6,7 +6,7 @@ import pytest
 from tests import oracles
 from tests.oracles import KERNELS, central, close
 from tumble.core.process.covariance import Covariance, Hyper
-from tumble.core.process.gp import condition
+from tumble.core.process.gp import AMONG, condition
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -39,3 +39,19 @@ def test_covariances_are_the_textbook_s_at_any_lengthscale_and_size(kernel, scal
     )  # several blocks
     gp = condition(kernel, hyper, B, np.zeros(70))
     close(gp.covariance(A, B), oracles.cov_values(kernel, hyper, A, B), 1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_covariances_among_a_few_points_are_those_between_them(kernel, share):
+    A = np.random.default_rng(0).random((AMONG, 3))
+    prior = Covariance(kernel, Hyper((0.2, 0.7, 3.0), 1.3, 0.1, share))
+    close(prior.among(A), prior.between(A, A), 1e-12)
+
+
+def test_a_joint_prediction_is_the_same_on_both_sides_of_where_points_are_few():
+    rng = np.random.default_rng(1)
+    X, points = rng.random((12, 2)), rng.random((AMONG + 1, 2))
+    gp = condition("matern52", Hyper((0.3, 0.6), 1.0, 0.1, 0.2), X, rng.standard_normal(12))
+    few, more = gp.predict_joint(points[:-1])[1], gp.predict_joint(points)[1]
+    close(few, more[:-1, :-1], 1e-10)

@@ -382,3 +382,20 @@ def test_a_linear_function_of_many_parameters_is_learned_from_few_data(seed):
     gp = fit(X, y, kernel="matern52", priors=DEFAULT_PRIORS, outputs=outputs)
     error = outputs.to_user(gp.mean(x)) - expected
     assert np.sqrt(np.mean(error**2)) < 0.03 * expected.std()
+
+
+@pytest.mark.parametrize("priors", [DEFAULT, ADDITIVE, WITH_MEAN])
+def test_a_value_alone_is_that_with_its_slopes(priors):
+    X, y = data(15, 2)
+    objective = NegativeLogPosterior("matern52", X, y, priors)
+    theta = priors.to_theta(Hyper((0.3, 0.8), 1.2, 0.1, 0.2))
+    at = objective.at(theta)
+    K = oracles.gram_of("matern52", X, priors, theta)
+    _, log_det = np.linalg.slogdet(K)
+    if (
+        priors.mean_std is not None
+    ):  # at its most likely value, a mean costs what one that is integrated out does
+        K = K + priors.mean_std**2
+    value = 0.5 * y @ np.linalg.solve(K, y) + 0.5 * log_det - priors.log_density(theta).value
+    assert at.value == pytest.approx(value, rel=1e-9)
+    assert objective.slopes(at).value == at.value == objective(theta).value

@@ -1,6 +1,8 @@
 """What is kept between suggestions, and what is forgotten."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tumble.core.process.kept import MOST, Kept
 
@@ -57,3 +59,16 @@ def test_so_many_entries_are_kept_and_no_more():
     for number in range(MOST + 3):
         kept.keep(number, np.zeros(1))
     assert [kept.get(number) is None for number in (0, 2, 3, MOST + 2)] == [True, True, False, False]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 60)), max_size=40))
+def test_whatever_is_kept_and_replaced_no_more_than_the_most_is_kept_and_the_latest_always(entries):
+    kept, latest = Kept(most_bytes=800), dict[int, int]()
+    for key, length in entries:
+        kept.keep(key, np.zeros(length))
+        latest.pop(key, None)
+        latest[key] = length
+        while 8 * sum(latest.values()) > 800:
+            latest.pop(next(iter(latest)))
+        sizes = {k: None if (found := kept.get(k)) is None else len(found[0]) for k in latest}
+        assert sizes == latest  # looked up in their order, so that the order stays

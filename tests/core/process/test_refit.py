@@ -1,14 +1,19 @@
 """When hyperparameters are learned again."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tumble.core.process import fit as fitting
+from tumble.core.process.fit import descend
 from tumble.core.process.outputs import Outputs, Warp
 from tumble.core.process.refit import is_due, refit, starts_anew
 from tumble.core.settings import Settings
+
+PRIORS = Settings().objective
 
 
 def test_hyperparameters_are_learned_again_when_there_are_a_quarter_more_data_however_they_came():
@@ -73,3 +78,18 @@ def test_a_noise_of_zero_is_as_small_as_can_be():
         last=None, noise=0.0,
     )  # fmt: skip
     assert gp.hyper.noise == pytest.approx(1e-6)
+
+
+@pytest.mark.parametrize(("always", "anew", "starts"), [(False, True, 1), (True, False, 2), (True, True, 2)])
+def test_a_fit_that_is_made_anew_late_starts_from_the_last_one_alone(monkeypatch, always, anew, starts):
+    rng = np.random.default_rng(0)
+    X = rng.random((65, 2))
+    y = np.sin(5.0 * X).sum(axis=1)
+    last = replace(PRIORS.hyper_start(2), learned_from=60)
+    begun = []
+    monkeypatch.setattr(fitting, "descend", lambda objective, theta, *rest: begun.append(theta) or descend(
+        objective, theta, *rest))  # fmt: skip
+    outputs = Outputs.of(y, centre=True)
+    gp = refit(X, y, kernel="matern52", priors=PRIORS, outputs=outputs, last=last, always=always, anew=anew)
+    assert len(begun) == starts
+    assert gp.hyper.learned_from == 65

@@ -7,7 +7,7 @@ from tests.oracles import KERNELS, central, close, problem
 from tumble.core.crossings import slopes_given_crossing
 from tumble.core.process.covariance import Hyper
 from tumble.core.process.gp import GP, condition
-from tumble.core.process.slopes import Slopes, slopes_and_curvature, slopes_at
+from tumble.core.process.slopes import Slopes, curvature_of_mean, slopes_and_curvature, slopes_at
 
 DIMS = range(1, 11)
 SHARES = (0.0, 0.3)  # of one-dimensional effects
@@ -102,3 +102,14 @@ def test_the_variance_stays_positive_on_top_of_data_and_duplicates(kernel):
     assert (slopes.var > 0.0).all()
     ones = np.ones_like(X)
     assert np.isfinite(bend.along(ones, ones, ones)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("share", SHARES)
+def test_the_curvature_of_the_mean_is_the_derivative_of_its_slope(kernel, share):
+    gp, _ = problem(kernel, 4, 20, additive=share)
+    x = queries(4)
+    slope, curvature = curvature_of_mean(gp, x)
+    close(slope, slopes_at(gp, x).grad_mean, 1e-12)
+    close(curvature, central(lambda at: slopes_at(gp, at).grad_mean, x), 1e-6)
+    close(curvature, curvature.transpose(0, 2, 1), 1e-12)

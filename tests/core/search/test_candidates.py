@@ -1,11 +1,25 @@
 """Points looked at: where they lie, and that the lowest mean is among them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tests.toys import context_of, draw_process, smooth_history
-from tumble.core.search.candidates import downhill, everywhere, low_discrepancy, surroundings
+from tumble.core.process.gp import condition
+from tumble.core.search.candidates import (
+    LONGEST,
+    QUICKLY_DOWNHILL,
+    downhill,
+    everywhere,
+    low_discrepancy,
+    step_downhill,
+    surroundings,
+)
+from tumble.core.search.maximize import EXACT
 from tumble.core.settings import Settings
 
 
@@ -58,3 +72,46 @@ def test_everywhere_needs_no_more_than_one_trial():
     points = everywhere(gp, gp.X, 16, np.random.default_rng(1))
     assert points.shape == (16 + 4 + 1, 2)
     assert ((points >= 0.0) & (points <= 1.0)).all()
+
+
+@pytest.mark.parametrize("dim", [1, 3, 6])
+def test_a_step_downhill_leads_from_beside_a_lowest_mean_to_it(dim):
+    rng = np.random.default_rng(dim)
+    gp = draw_process(dim, 40, rng, scale=0.4 * np.sqrt(dim))
+    lowest = downhill(gp, rng.random((30, dim)), pace=EXACT)
+    inner = lowest[(np.abs(lowest - 0.5) < 0.45).all(axis=1)]
+    starts = np.clip(inner + 0.02 * rng.standard_normal(inner.shape), 0.0, 1.0)
+    before, after = gp.mean(starts) - gp.mean(inner), gp.mean(step_downhill(gp, starts)) - gp.mean(inner)
+    assert np.median(after) < 0.1 * np.median(before)
+
+
+@given(st.integers(0, 10**6))
+def test_a_step_downhill_is_downhill_short_and_in_the_cube(seed):
+    rng = np.random.default_rng(seed)
+    dim = int(rng.integers(1, 6))
+    gp = draw_process(dim, int(rng.integers(1, 30)), rng, scale=float(rng.uniform(0.1, 2.0)))
+    starts = rng.random((4, dim)).round(int(rng.integers(0, 3)))  # now and then at a corner
+    ends = step_downhill(gp, starts)
+    assert ((ends >= 0.0) & (ends <= 1.0)).all()
+    scales = np.asarray(gp.hyper.lengthscales)
+    assert (np.abs(ends - starts) <= (LONGEST + 1e-12) * scales).all()
+    _, slope = gp.mean_with_gradient(starts)
+    inside = ((starts > 0.0) & (starts < 1.0)).all(axis=1)
+    assert (
+        (slope * (ends - starts)).sum(axis=1)[inside & ((ends > 0.0) & (ends < 1.0)).all(axis=1)] <= 0.0
+    ).all()
+
+
+@pytest.mark.parametrize("for_minima", [True, False])
+def test_a_settled_search_goes_downhill_all_the_way_where_f_star_is_sampled_and_else_one_step(for_minima):
+    whole = context_of(smooth_history(45, 3), Settings())
+    gp = condition(
+        "matern52", replace(whole.objective.hyper, learned_from=45), whole.objective.X,
+        whole.objective.weights, prior_mean=whole.objective.prior_mean,
+    )  # fmt: skip
+    context = replace(whole, objective=gp, for_minima=for_minima)
+    last = context.candidates[-len(context.best) :]
+    expected = (
+        downhill(gp, context.best, pace=QUICKLY_DOWNHILL) if for_minima else step_downhill(gp, context.best)
+    )
+    np.testing.assert_array_equal(last, expected)

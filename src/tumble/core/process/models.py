@@ -54,7 +54,7 @@ class Fitted:
 
     def law_of(self, j: int, hyper: Hyper) -> Law | None:
         """The law of constraint j, where `hyper` is still what the law was worked out with; else None."""
-        return self.laws[j] if j < len(self.laws) and self.constraints[j] == hyper else None
+        return self.laws[j] if self.constraints[j : j + 1] == (hyper,) and j < len(self.laws) else None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from tests.oracles import KERNELS, central, close, cov_values
 from tumble.core.feasibility import Feasibility
@@ -19,6 +19,7 @@ from tumble.core.process.crashes import (
     MeanLaw,
     drawn_from,
     fit_crashes,
+    log_of_mean,
     safe_before_any_trial,
     smooth_part,
 )
@@ -337,3 +338,12 @@ def test_an_answer_for_a_read_only_array_is_kept():
     np.testing.assert_array_equal(known, plain)
     assert crashes.log_prob(x) is known
     assert not known.flags.writeable
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])
+def test_a_mean_of_logarithms_is_that_of_scipy_also_where_some_weights_are_zero(scale):
+    rng = np.random.default_rng(0)
+    logs, weights = -scale * rng.random((5, 40)), rng.random(40)
+    weights[[3, 7]] = 0.0
+    logs[0, 3] = 0.0  # the largest one does not count
+    np.testing.assert_allclose(log_of_mean(logs, weights), logsumexp(logs, axis=1, b=weights), rtol=1e-12)

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import log_ndtr, ndtr
 
 from ..arrays import Array, Flags
 from ..normal import LOG_SQRT_2PI
@@ -131,7 +131,7 @@ class Crashes:
         value = np.log1p(-np.minimum(risk, 0.5))
         likely = risk > 0.5  # P(safe) may be so small that only its logarithm is exact
         if likely.any():
-            value[likely] = logsumexp(log_ndtr(score[likely]), axis=1, b=self.draws.weights)
+            value[likely] = log_of_mean(log_ndtr(score[likely]), self.draws.weights)
         return _Found(value, score, var, half)
 
     @cached_property
@@ -148,6 +148,12 @@ class Crashes:
     def _scaled(self) -> Array:
         """(D, N) the trials in units of the lengthscales."""
         return self.covariance.scaled(self.X)
+
+
+def log_of_mean(logs: Array, weights: Array) -> Array:
+    """(M,) log Σ_s w_s exp(logs_ms) of `logs` (M, S); some of the weights (S,) may be 0."""
+    largest = np.where(weights > 0.0, logs, -np.inf).max(axis=1)
+    return np.asarray(largest + np.log(np.exp(np.minimum(logs - largest[:, None], 0.0)) @ weights))
 
 
 CrashModel: TypeAlias = Crashes | SiteCrashes

@@ -135,7 +135,10 @@ class GP:
         known: Marginals | None = self.__dict__.get("_latest")
         if known is not None and known.x is x:
             return known
-        k = self.covariance(x, self.X) if len(x) > FEW else self.rows(x).k[:, 0]
+        if len(x) == 1:
+            k = self.prior.row(x[0], self.X)[None]
+        else:
+            k = self.covariance(x, self.X) if len(x) > FEW else self.rows(x).k[:, 0]
         found = self._marginals(x, k, solve(self.chol, k.T) if self.inverse is None else self.inverse @ k.T)
         if not x.flags.writeable:
             self._keep(found)

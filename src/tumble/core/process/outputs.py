@@ -4,6 +4,7 @@ Outputs that span decades are compressed first (`Warp`), so that the model sees 
 near the limit.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -111,10 +112,10 @@ class Outputs:
         if y.size == 0:
             return Outputs(warp=warp)
         y = warp(y)
-        largest = float(np.max(np.abs(y))) or 1.0
+        largest = float(np.maximum.reduce(np.abs(y))) or 1.0
         unit = y / largest  # so that squares of 1e200 do not overflow
-        shift = float(np.mean(unit)) if centre else 0.0
-        scale = float(np.sqrt(np.mean((unit - shift) ** 2)))
+        shift = float(np.add.reduce(unit)) / len(y) if centre else 0.0
+        scale = math.sqrt(float(np.add.reduce((unit - shift) ** 2)) / len(y))
         if not scale > 1e-12:  # one point, or a constant
             scale = 1.0
         return Outputs(shift * largest, scale * largest, warp)

@@ -217,9 +217,9 @@ def _in_the_cube(points: Array) -> Array:
 
 def _better_half(active: Flags, promise: Array) -> Flags:
     """(M,) the better half of the `active` starts, by the value that each may reach (`promise`, (M,))."""
-    promise = np.where(active, promise, -np.inf)
-    better = np.zeros(len(active), dtype=bool)
-    better[(-promise).argsort(kind="stable")[: (np.count_nonzero(active) + 1) // 2]] = True
+    rows, better = _rows(active), np.zeros(len(active), dtype=bool)
+    order = (-promise.take(rows)).argsort(kind="stable")
+    better[rows.take(order[: (len(rows) + 1) // 2])] = True
     return better
 
 

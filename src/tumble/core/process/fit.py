@@ -78,7 +78,7 @@ class NegativeLogPosterior:
         """Its value at θ (P,), with what a step needs; +inf where K cannot be factorised."""
         return self.slopes(self.at(theta))
 
-    def at(self, theta: Array) -> "Value":
+    def at(self, theta: Array) -> Value:
         """Its value at θ (P,), and what its slopes are made of; +inf where K cannot be factorised."""
         n, dim = len(self.y), self.pairs.dim
         signal, noise = np.exp(theta[dim]) * (1.0 + JITTER), np.exp(theta[dim + 1])
@@ -97,7 +97,7 @@ class NegativeLogPosterior:
         value = misfit + log_det - prior.value
         return Value(value if np.isfinite(value) else np.inf, signal, noise, chol, prior)
 
-    def slopes(self, at: "Value") -> Evaluation:
+    def slopes(self, at: Value) -> Evaluation:
         """The same with its slopes, before `at` is asked for another θ."""
         n, dim, prior = len(self.y), self.pairs.dim, at.prior
         if not np.isfinite(at.value):

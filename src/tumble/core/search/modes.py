@@ -228,7 +228,7 @@ class Search:
     def _alpha(self, x: Array) -> Array:
         return self.acquisition.value_and_grad(x)[0]
 
-    def _safety(self, x: Array) -> "_Safety":
+    def _safety(self, x: Array) -> _Safety:
         """How safe x (D,) is. The answer is kept until another x comes."""
         known: _Safety | None = self.__dict__.get("_latest")
         if known is None or known.x is not x:

@@ -76,7 +76,7 @@ def test_crashes_take_their_part_of_the_risk_and_a_stone_teaches_nothing_of_them
     assert np.isneginf(both[:, chance <= 0.8]).all()
     for k in np.flatnonzero(chance > 0.8):
         alone = log_reached(Feasibility((gp,)), stones_at, goals[[k]], 0.8 / float(chance[k]))
-        np.testing.assert_allclose(both[:, [k]], alone, rtol=1e-9)
+        np.testing.assert_allclose(both[:, [k]], alone, rtol=1e-7)  # logarithms down to -1e11
     assert 0 < np.count_nonzero(chance > 0.8) < len(goals)
 
 

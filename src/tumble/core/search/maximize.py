@@ -85,8 +85,7 @@ def maximize(
     unit = np.ones(D) if scales is None else _units(scales)  # gradients and steps are in units of it
     x = _in_the_cube(starts)
     value, grad = fun(x)
-    grad = grad * unit
-    inverse = np.repeat(np.eye(D)[None], M, axis=0)
+    grad, inverse = grad * unit, np.repeat(np.eye(D)[None], M, axis=0)
     fresh, step = np.ones(M, dtype=bool), np.ones((M, 1))  # whether no curvature is known yet; of a move
     free = _projected(x, grad)
     direction = _direction(free, inverse, fresh, first_gain)
@@ -118,12 +117,12 @@ def maximize(
             active[bad] = hopeful & (_largest(moved.take(bad, 0)) >= SHORTEST)
             if len(bad) == len(good):
                 continue
-            trial[bad], new_grad[bad] = x.take(bad, 0), grad.take(bad, 0)
             new_value = np.where(good, new_value, value)
-        before, x, value, grad = grad, trial, new_value, new_grad
+            trial[bad], new_grad[bad] = x.take(bad, 0), grad.take(bad, 0)
+        x, value, fall, grad = trial, new_value, grad - new_grad, new_grad
         if not np.count_nonzero(active):
             break
-        _update(inverse, fresh, moved, before - grad)
+        _update(inverse, fresh, moved, fall)
         free = _projected(x, grad)
         direction = _direction(free, inverse, fresh, first_gain)
         active &= _largest(free) > gtol

@@ -454,7 +454,7 @@ class Optimizer:
             state = counting.controller(
                 self._trials, self.max_trials, self.failures_allowed, self.settings, reserved
             )
-        rng, alarm = np.random.default_rng([self.seed, number]), self.alarm
+        rng, alarm = np.random.default_rng([self.seed, number]), self.alarm if self.n_failures else Alarm()
         with own_numerics():
             proposal = propose(
                 self._history(), state, method, self.settings, rng, warm=self._fitted,

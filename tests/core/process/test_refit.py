@@ -87,8 +87,12 @@ def test_a_fit_that_is_made_anew_late_starts_from_the_last_one_alone(monkeypatch
     y = np.sin(5.0 * X).sum(axis=1)
     last = replace(PRIORS.hyper_start(2), learned_from=60)
     begun = []
-    monkeypatch.setattr(fitting, "descend", lambda objective, theta, *rest: begun.append(theta) or descend(
-        objective, theta, *rest))  # fmt: skip
+
+    def counted(objective, theta, *rest):
+        begun.append(theta)
+        return descend(objective, theta, *rest)
+
+    monkeypatch.setattr(fitting, "descend", counted)
     outputs = Outputs.of(y, centre=True)
     gp = refit(X, y, kernel="matern52", priors=PRIORS, outputs=outputs, last=last, always=always, anew=anew)
     assert len(begun) == starts

@@ -98,7 +98,7 @@ class NegativeLogPosterior:
         return Value(value if np.isfinite(value) else np.inf, signal, noise, chol, prior)
 
     def slopes(self, at: Value) -> Evaluation:
-        """The same with its slopes, before `at` is asked for another θ."""
+        """A value that was worked out with `at`, with its slopes. It must be the latest one."""
         n, dim, prior = len(self.y), self.pairs.dim, at.prior
         if not np.isfinite(at.value):
             return Evaluation(np.inf, np.zeros_like(prior.slope), np.eye(len(prior.slope)))

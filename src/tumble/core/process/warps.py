@@ -95,7 +95,7 @@ class Measured:
 
 @lru_cache(maxsize=64)
 def units_of(y: bytes, centre: bool, warp: Warp) -> Outputs:
-    """`Outputs.of` observations, the latest of which are kept."""
+    """`Outputs.of` for the bytes of observations. The latest answers are kept."""
     return Outputs.of(np.frombuffer(y), centre=centre, warp=warp)
 
 

@@ -153,7 +153,7 @@ class Crashes:
 def log_of_mean(logs: Array, weights: Array) -> Array:
     """(M,) log Σ_s w_s exp(logs_ms) of `logs` (M, S); some of the weights (S,) may be 0.
 
-    SciPy's `logsumexp` gives the same. A call of it takes longer than all else that a point of a climb takes.
+    SciPy's `logsumexp` gives the same, but its call took nearly half of the time of `log_prob_and_grad`.
     """
     largest = np.where(weights > 0.0, logs, -np.inf).max(axis=1)
     return np.asarray(largest + np.log(np.exp(np.minimum(logs - largest[:, None], 0.0)) @ weights))
